@@ -1,6 +1,7 @@
 //! State of `framestep_durable` that lives as long as an executor.
 
 use std::any::Any;
+use std::ptr;
 use std::rc::Rc;
 
 use crate::core::scope;
@@ -17,7 +18,19 @@ pub fn beside(make: impl FnOnce() -> Rc<dyn Any>) -> Option<Rc<dyn Any>> {
     })
 }
 
+/// The same, if it has been made.
+#[must_use]
+pub fn known_beside() -> Option<Rc<dyn Any>> {
+    scope::with(|scope| scope?.core().beside.get().cloned())
+}
+
 impl Door {
+    /// Whether its executor runs the caller. `None` if none does.
+    #[must_use]
+    pub fn runs_caller(&self) -> Option<bool> {
+        scope::with(|scope| Some(ptr::eq(scope?.core(), self.core())))
+    }
+
     /// Sets what [`beside`] returns. Only the first call for an executor has an effect.
     pub fn set_beside(&self, kept: Rc<dyn Any>) {
         let _ = self.core().beside.set(kept);

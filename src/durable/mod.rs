@@ -11,6 +11,7 @@ mod image;
 mod names;
 mod recorder;
 mod registration;
+mod source;
 mod wait;
 
 pub use crate::core::scope::recording::{number_of_recorder, record, replay, unrecorded};
@@ -18,7 +19,7 @@ pub use crate::image::{ClockNames, Damaged, Reader, Writer};
 pub use crate::inspect::to_stderr;
 pub use crate::task::owner::outputs::{Outputs, flat, nested};
 pub use crate::wait::interval::SavedInterval;
-pub use beside::beside;
+pub use beside::{beside, known_beside};
 pub use clock::SavedGuard;
 pub use door::{
     Door, OwnerStop, borrow, borrow_mut, load_time, phase_number, phase_of, save_time, saved_time,
@@ -28,4 +29,10 @@ pub use event::{Event, EventNote, in_line, take_outside_wait};
 pub use futures::stream::Stream;
 pub use image::Unsavable;
 pub use recorder::{Asks, Begun, Given, Gives, Progress, Reads, Recorder, Ticked};
+pub use source::{
+    Refused, RuntimeAcquire, RuntimeChanges, RuntimeEvents, RuntimeHere, RuntimePermit,
+    RuntimeSemaphores, RuntimeSignals, RuntimeWatches, SemaphoresOf, SignalsOf, SourceName, Start,
+    WatchesOf, in_runtime, limit_of_signal, name_of, semaphore_for, signal_for, signal_of_name,
+    subscription, watch_for,
+};
 pub use wait::{DurableWait, EndOf, FrameWait, SavedWait, Shape, length_ns, next_item};

@@ -100,6 +100,9 @@ pub trait Recorder {
     /// Panics because the coroutine calls what cannot be recorded. Returns if it is in a closure, such as
     /// that of a `with`, which a restored script does not call again.
     fn refuse(&self, call: &'static str, at: Line);
+
+    /// The same of a call on a signal, a watch or a semaphore that no runtime knows.
+    fn refuse_source(&self, call: &'static str, at: Line);
 }
 
 /// Reads something of the executor that runs the coroutine.

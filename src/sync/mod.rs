@@ -9,6 +9,7 @@ mod named;
 mod promise;
 mod semaphore;
 mod signal;
+pub(crate) mod source;
 pub(crate) mod waiters;
 mod watch;
 

@@ -5,21 +5,25 @@ use std::any::TypeId;
 use std::fmt;
 use std::ops::Deref;
 use std::panic::Location;
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 
 use crate::core::Core;
 use crate::core::base::call;
-use crate::core::scope;
+use crate::core::scope::{self, recording};
 use crate::core::sources::{Declared, Entry};
 use crate::inspect::events;
 use crate::inspect::{Source, SourceKind};
 
 use super::key::{Key, full_name};
+use super::source::{Refused, SourceName};
 
 /// A state that handles share, and that can have a name.
 pub(crate) trait State: Sized {
     /// What a new one begins with.
     type Start: Clone;
+
+    /// What a runtime of durable scripts has instead of it.
+    type Runtime: ?Sized;
 
     /// What it is: a signal, a watch or a semaphore.
     const KIND: SourceKind;
@@ -56,12 +60,23 @@ pub(crate) struct Name<S: State> {
     keyed: Option<Rc<str>>,
     start: S::Start,
     place: &'static Location<'static>,
-    find: fn(&Name<S>) -> Result<Rc<S>, Missing>,
+    find: fn(&Name<S>) -> Result<At<S>, Missing>,
+    /// The executor whose runtime is meant. `None`: that of the caller.
+    executor: Option<Weak<Core>>,
+}
+
+/// Where the state of a name is.
+pub(crate) enum At<S: State> {
+    Executor(Rc<S>),
+    /// The runtime of the executor has what stands for it.
+    Runtime(Box<S::Runtime>),
 }
 
 /// Why a state is not found.
 pub(crate) enum Missing {
     NoExecutor,
+    /// The executor that is meant has been dropped.
+    Gone,
     /// What the name is elsewhere, and here.
     Another(Box<[Declared; 2]>),
 }
@@ -84,6 +99,27 @@ impl<S> Deref for Found<'_, S> {
     }
 }
 
+/// What stands for the state of a name in a runtime of durable scripts, for a call.
+pub(crate) struct InRuntime<'a, S: State> {
+    runtime: Box<S::Runtime>,
+    name: &'a Name<S>,
+}
+
+impl<S: State> InRuntime<'_, S> {
+    /// Makes the call.
+    #[cold]
+    #[track_caller]
+    pub(crate) fn call<R>(
+        &self,
+        call: impl FnOnce(&S::Runtime, SourceName<'_>, &S::Start) -> Result<R, Refused>,
+    ) -> R {
+        let Name { start, .. } = self.name;
+        let name = self.name.source_name();
+        let called = self.name.inside(|| call(&self.runtime, name, start));
+        called.unwrap_or_else(|why| panic!("{why}"))
+    }
+}
+
 impl<S: State> Place<S> {
     #[inline]
     pub(crate) fn own(state: S) -> Self {
@@ -91,26 +127,49 @@ impl<S: State> Place<S> {
     }
 
     /// The state. `call` is what the user has called.
+    ///
+    /// # Errors
+    ///
+    /// What stands for it, if a runtime has that.
     #[inline]
     #[track_caller]
-    pub(crate) fn find(&self, call: &str) -> Found<'_, S> {
+    pub(crate) fn find(&self, call: &'static str) -> Result<Found<'_, S>, InRuntime<'_, S>> {
         match self {
-            Place::Own(state) => Found::Own(state),
-            Place::Named(name) => Found::Named(name.find(call)),
+            Place::Own(state) => Ok(Found::Own(state)),
+            Place::Named(name) => match name.find(call) {
+                At::Executor(state) => Ok(Found::Named(state)),
+                At::Runtime(runtime) => Err(InRuntime { runtime, name }),
+            },
         }
     }
 
-    /// The same for the caller to keep.
+    /// The same in the executor in which this is called, for the caller to keep. `of` makes a handle of a state.
     ///
     /// # Errors
     ///
     /// The message of a panic.
-    pub(crate) fn find_for_host(&self) -> Result<Rc<S>, String> {
-        match self {
-            Place::Own(state) => Ok(state.clone()),
-            Place::Named(name) => {
-                (name.find)(name).map_err(|missing| name.message("named", &missing))
+    pub(crate) fn found(&self, of: impl FnOnce(&Rc<S>) -> Self) -> Result<Self, String> {
+        let name = match self {
+            Place::Own(state) => return Ok(of(state)),
+            Place::Named(name) => name,
+        };
+        match (name.find)(name).map_err(|missing| name.message("named", &missing))? {
+            At::Executor(state) => Ok(of(&state)),
+            At::Runtime(_) => {
+                let core = scope::with(|scope| scope.map(|scope| scope.core().rc()));
+                Ok(Place::Named(Name {
+                    executor: core.as_ref().map(Rc::downgrade),
+                    ..name.clone()
+                }))
             }
+        }
+    }
+
+    /// The name, if it has one by which it is found.
+    pub(crate) fn source_name(&self) -> Option<SourceName<'_>> {
+        match self {
+            Place::Own(_) => None,
+            Place::Named(name) => Some(name.source_name()),
         }
     }
 
@@ -160,12 +219,23 @@ impl<S: State> Place<S> {
 impl<S: State + 'static> Name<S> {
     #[track_caller]
     pub(crate) const fn new(base: &'static str, start: S::Start) -> Self {
+        Name::found_by(base, start, find_in_executor)
+    }
+
+    /// One that a function finds.
+    #[track_caller]
+    pub(crate) const fn found_by(
+        base: &'static str,
+        start: S::Start,
+        find: fn(&Name<S>) -> Result<At<S>, Missing>,
+    ) -> Self {
         Name {
             base,
             keyed: None,
             start,
             place: Location::caller(),
-            find: find_by_name,
+            find,
+            executor: None,
         }
     }
 }
@@ -179,13 +249,44 @@ impl<S: State> Name<S> {
         &self.start
     }
 
+    fn source_name(&self) -> SourceName<'_> {
+        SourceName {
+            base: self.base,
+            full: self.full(),
+            keyed: self.keyed.as_ref(),
+        }
+    }
+
+    /// The same name with a key that is known.
+    pub(crate) fn with_full_name(self, full: &str) -> Self {
+        let keyed = (full != self.base).then(|| full.into());
+        Name { keyed, ..self }
+    }
+
     #[cold]
     #[inline(never)]
     #[track_caller]
-    fn find(&self, call: &str) -> Rc<S> {
-        match (self.find)(self) {
-            Ok(state) => state,
+    fn find(&self, call: &'static str) -> At<S> {
+        let is_gone = |executor: &Weak<Core>| executor.strong_count() == 0;
+        let found = match &self.executor {
+            Some(executor) if is_gone(executor) => Err(Missing::Gone),
+            _ => self.inside(|| (self.find)(self)),
+        };
+        match found {
+            Ok(At::Executor(state)) => {
+                recording::refuse_source(call, Location::caller());
+                At::Executor(state)
+            }
+            Ok(runtime) => runtime,
             Err(missing) => panic!("{}", self.message(call, &missing)),
+        }
+    }
+
+    /// Calls `f` in the executor that is meant.
+    fn inside<R>(&self, f: impl FnOnce() -> R) -> R {
+        match self.executor.as_ref().and_then(Weak::upgrade) {
+            Some(core) => scope::call_in(&core, f),
+            None => f(),
         }
     }
 
@@ -196,6 +297,10 @@ impl<S: State> Name<S> {
                 "`{call}` was called outside of an executor on {kind} with a name, `{name}`: each \
                  executor has its own of that name. Call it in a script, inside of `Executor::enter`, or \
                  on what `Executor::named` returns"
+            ),
+            Missing::Gone => format!(
+                "`{call}` was called on {kind} of a runtime that has been dropped, `{name}`: drop the handle \
+                 with the runtime"
             ),
             Missing::Another(declared) => {
                 let [there, here] = (**declared).map(
@@ -214,6 +319,11 @@ impl<S: State> Name<S> {
             }
         }
     }
+}
+
+/// Where the state of a name is in the executor that runs the caller.
+pub(crate) fn find_in_executor<S: State + 'static>(name: &Name<S>) -> Result<At<S>, Missing> {
+    find_by_name(name).map(At::Executor)
 }
 
 /// The state of a name in the executor that runs the caller. Made if there is none.
@@ -263,6 +373,7 @@ impl<S: State> Clone for Name<S> {
         Name {
             keyed: self.keyed.clone(),
             start: self.start.clone(),
+            executor: self.executor.clone(),
             ..*self
         }
     }
@@ -273,6 +384,9 @@ impl<S: State> Clone for Name<S> {
 pub trait Named: Sealed + Sized {}
 
 pub trait Sealed {
+    /// Its name, if it is found by one.
+    fn source_name(&self) -> Option<SourceName<'_>>;
+
     /// A handle of what the name stands for in the executor that runs the caller.
     ///
     /// # Errors

@@ -100,7 +100,7 @@ async fn supply(tower: DurableId) -> Chapter {
 
 fn blow_the_horn(towers: Query<&Tower, Changed<Tower>>, scripts: NonSend<DurableRuntime>) {
     if towers.iter().any(|tower| tower.arrows == 0) {
-        scripts.host().emit(&HORN, ());
+        scripts.host().executor().enter(|| HORN.emit(()));
     }
 }
 

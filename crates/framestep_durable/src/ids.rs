@@ -3,7 +3,21 @@
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use framestep::sync::Key;
 use serde::{Deserialize, Serialize};
+
+/// An id can be the key of a signal, a watch or a semaphore. Its text is its number.
+macro_rules! keys {
+    ($($id:ty,)*) => {
+        $(impl Key for $id {
+            fn write(&self, text: &mut dyn fmt::Write) -> fmt::Result {
+                self.0.write(text)
+            }
+        })*
+    };
+}
+
+keys!(ScriptId, OwnerId, ClockId,);
 
 /// The number of a script, which no other script of the runtime has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

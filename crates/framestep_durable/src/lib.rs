@@ -36,9 +36,9 @@
 //! # let mut world = World { guest: String::new(), gold: 4 };
 //! # let evening = runtime.start(evening(1));
 //! # runtime.run_frame_with(&mut world, 0.1);
-//! # runtime.emit(&KNOCK, "Anna".into());
+//! # runtime.named(&KNOCK).emit("Anna".into());
 //! # runtime.run_frame_with(&mut world, 0.1);
-//! # runtime.emit(&KNOCK, "Ben".into());
+//! # runtime.named(&KNOCK).emit("Ben".into());
 //! # runtime.run_frame_with(&mut world, 0.1);
 //! # assert_eq!((world.guest.as_str(), world.gold), ("Ben", 10));
 //! # assert_eq!(runtime.take(evening), Some(Ok(2)));
@@ -80,12 +80,14 @@ mod script;
 mod wait;
 
 pub use bytes::hash::StableHash;
-pub use bytes::topic::{EventName, Keyed};
 pub use events::loss::Loss;
 #[doc(no_inline)]
 pub use framestep::lend::{Defer, DeferCall, defer};
 #[doc(no_inline)]
-pub use framestep::sync::Canceled;
+pub use framestep::sync::{
+    Acquire, Canceled, Changed, Changes, Key, Permit, Semaphore, Signal, Subscription, WaitSignal,
+    WaitSignalFor, WaitWatch, Watch,
+};
 #[doc(alias = "CancellationToken")]
 #[doc(no_inline)]
 pub use framestep::task::{StopRequested, is_stop_requested, stop_requested};
@@ -145,11 +147,10 @@ pub use wait::promise;
 #[doc(alias = "ThrottleFirst")]
 pub use wait::throttle;
 pub use wait::{
-    Acquire, Animate, Ask, Changed, Changes, ChangesOf, Debounce, Elapsed, EveryFrames, InPhase,
-    Interval, MissedTicks, NextEvent, NextFrame, NextTick, NextTicks, On, Permit, Promise, Request,
-    RequestId, Resolver, Schedule, Semaphore, Signal, Subscription, Throttle, Tick, Timeout,
-    WaitFrames, WaitSeconds, WaitSecondsRealtime, WaitSignal, WaitSignalFor, WaitSteps, WaitUntil,
-    WaitWatch, WaitWhile, Watch, YieldNow, animate, ask, end_of_frame, fixed_update, in_phase,
-    interval, next_frame, semaphore, signal, signal_with_limit, timeout, timeout_at, wait_frames,
+    Animate, Ask, ChangesOf, Debounce, Elapsed, EveryFrames, InPhase, Interval, MissedTicks,
+    NextFrame, NextTick, NextTicks, On, Promise, Request, RequestId, Resolver, Schedule, Throttle,
+    Tick, Timeout, Unread, WaitFrames, WaitSeconds, WaitSecondsRealtime, WaitSteps, WaitUntil,
+    WaitWhile, YieldNow, animate, ask, end_of_frame, fixed_update, in_phase, interval,
+    next_frame, semaphore, signal, signal_with_limit, timeout, timeout_at, wait_frames,
     wait_seconds, wait_seconds_realtime, wait_steps, wait_until, wait_while, watch, yield_now,
 };

@@ -11,7 +11,7 @@ pub use crate::{
     Canceled, Changes, Chapter, Clock, ClockGuard, ClockId, DurableScript, Group, Interval,
     JoinError, MissedTicks, OwnerId, Permit, Policy, Promise, Registry, Request, RequestId,
     Resolver, RestoreError, Runtime, SaveError, SaveState, Schedule, ScriptHandle, ScriptId,
-    Semaphore, Signal, Subscription, Watch, animate, ask, changes_of, chapter, clock, current,
+    Semaphore, Signal, Subscription, Unread, Watch, animate, ask, changes_of, chapter, clock, current,
     current_name, debounce, defer, defer_call, delta_seconds, durable, effect,
     effect_once_per_frame, end_of_frame, every_frames, fixed_update, group, in_phase, interval,
     is_resimulated, is_stop_requested, join, labelled, next_frame, on_clock, owner, owner_on,

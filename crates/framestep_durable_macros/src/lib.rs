@@ -145,7 +145,7 @@ use proc_macro::TokenStream;
 /// fn main() {
 ///     let mut runtime = Runtime::new(Registry::new().with::<fight::Fight>());
 ///     let fight = runtime.start(fight::sleeps());
-///     runtime.emit(&NEAR, ());
+///     runtime.named(&NEAR).emit(());
 ///     for _ in 0..20 {
 ///         runtime.run_frame(0.25);
 ///     }

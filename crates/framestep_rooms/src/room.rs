@@ -96,7 +96,7 @@ impl Format {
 ///     }
 ///
 ///     fn input(&mut self, runtime: &Runtime, _: Player, damage: u32) {
-///         runtime.emit(&HIT, damage);
+///         runtime.named(&HIT).emit(damage);
 ///     }
 ///
 ///     fn view(&self) -> u32 {

@@ -131,10 +131,10 @@ impl Room for Arena {
             Act::Go(dx, dy) => self.go(&player, dx.into(), dy.into()),
             Act::Hit => {
                 if let Some((foe, damage)) = self.strike(&player) {
-                    runtime.emit(&HIT.keyed(foe), damage);
+                    runtime.named(&HIT.keyed(foe)).emit(damage);
                 }
             }
-            Act::Buy => runtime.emit(&BUY, player),
+            Act::Buy => runtime.named(&BUY).emit(player),
             Act::Bug(which) => bug(which),
         }
     }

@@ -202,7 +202,7 @@ impl Table {
 
     fn look(&self, runtime: &Runtime) {
         if self.is_complete() {
-            runtime.emit(&ALL, ());
+            runtime.named(&ALL).emit(());
         }
     }
 }

@@ -28,7 +28,7 @@ impl Game {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "as `History` calls it")]
 pub(crate) fn step(runtime: &mut Runtime, world: &mut World, push: &Push) {
     if world.advance(*push) {
-        runtime.emit(&HIT, world.ship[0]);
+        runtime.named(&HIT).emit(world.ship[0]);
     }
     runtime.run_frame_with(world, STEP);
 }

@@ -63,7 +63,7 @@ impl Game {
 
     pub(crate) fn input(&mut self, input: Input) {
         match input {
-            Input::Enter => self.runtime.emit(&ENTER, ()),
+            Input::Enter => self.runtime.named(&ENTER).emit(()),
             Input::Number(number) => {
                 let is_option =
                     |asked: &mut (_, Choice)| (1..=asked.1.options.len()).contains(&number);

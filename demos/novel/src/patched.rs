@@ -257,7 +257,7 @@ fn builds() -> [Build; 6] {
 fn frame(runtime: &mut Runtime, stage: &mut Stage, option: usize) {
     match runtime.requests::<Choice>().pop() {
         Some((id, _)) => assert!(runtime.answer(id, &option)),
-        None => runtime.emit(&ENTER, ()),
+        None => runtime.named(&ENTER).emit(()),
     }
     runtime.run_frame_with(stage, 0.25);
 }

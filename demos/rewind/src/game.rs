@@ -53,16 +53,19 @@ impl Game {
             lines,
         } = self;
         let events = world.advance(push, STEP.as_secs_f32());
-        events.bumps.iter().for_each(|at| runtime.emit(&BUMP, *at));
+        events
+            .bumps
+            .iter()
+            .for_each(|at| runtime.named(&BUMP).emit(*at));
         let pressed = events.pressed.iter();
-        pressed.for_each(|door| runtime.emit(&PRESSED, *door));
+        pressed.for_each(|door| runtime.named(&PRESSED).emit(*door));
         let taken = events.taken.iter();
-        taken.for_each(|coin| runtime.emit(&TAKEN, *coin));
+        taken.for_each(|coin| runtime.named(&TAKEN).emit(*coin));
         if events.is_near {
-            runtime.emit(&NEAR, ());
+            runtime.named(&NEAR).emit(());
         }
         if events.is_struck {
-            runtime.emit(&STRUCK, ());
+            runtime.named(&STRUCK).emit(());
         }
         runtime.run_frame_with(world, STEP);
         *lines = lines::of(runtime);

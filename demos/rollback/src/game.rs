@@ -58,10 +58,10 @@ impl Game {
         }
         let events = self.world.advance(buttons);
         for player in &events.hits {
-            self.runtime.emit(&HIT, *player);
+            self.runtime.named(&HIT).emit(*player);
         }
         for taken in &events.taken {
-            self.runtime.emit(&TAKEN, *taken);
+            self.runtime.named(&TAKEN).emit(*taken);
         }
         self.runtime.run_frame_with(&mut self.world, STEP);
     }

@@ -21,7 +21,7 @@ mod tests {
 
     fn frame(runtime: &mut Runtime, story: &mut Story, number: usize) {
         if number % 7 == 5 {
-            runtime.emit(&KEY, ());
+            runtime.named(&KEY).emit(());
         }
         runtime.run_frame_with(story, 0.1);
     }

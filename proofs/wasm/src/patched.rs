@@ -62,7 +62,7 @@ pub fn divergences_are_errors() -> bool {
         runtime.spawn(then::merchant(how)).detach();
         for _ in 0..3 {
             runtime.run_frame_with(&mut gold, 0.1);
-            runtime.emit(&PAID, 3);
+            runtime.named(&PAID).emit(3);
         }
         runtime.run_frame_with(&mut gold, 0.1);
         let file = runtime.save_state().expect("it is durable").to_bytes();

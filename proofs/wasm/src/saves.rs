@@ -353,7 +353,7 @@ impl Play {
             runtime.answer(id, &answer);
         }
         match frame {
-            20 | 45 | 90 => runtime.emit(&BELL, 1.0 / world.light.max(0.1)),
+            20 | 45 | 90 => runtime.named(&BELL).emit(1.0 / world.light.max(0.1)),
             30 => drop(runtime.clock(ClockId::GAME).pause()),
             38 => drop(runtime.clock(ClockId::GAME).resume()),
             50 => drop(runtime.pause_owner(world.guard)),
@@ -361,8 +361,8 @@ impl Play {
             70 => runtime.clock(ClockId::GAME).set_scale(1.37),
             80 => runtime.clock(world.slow).set_scale(1.0 / 3.0),
             25 | 60 | 100 | 120 => {
-                let heat: f64 = runtime.get(&HEAT) + world.speed + 1.0;
-                runtime.set(&HEAT, heat);
+                let heat: f64 = runtime.named(&HEAT).get() + world.speed + 1.0;
+                runtime.named(&HEAT).set(heat);
             }
             _ => {}
         }

@@ -256,6 +256,20 @@ fn refuse_here(call: &'static str, at: Line) {
     recorded(|recording| recording.recorder.refuse(call, at));
 }
 
+/// The same of a call on a signal, a watch or a semaphore that no runtime knows.
+#[inline]
+pub(crate) fn refuse_source(call: &'static str, at: Line) {
+    if is_recording() {
+        refuse_source_here(call, at);
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn refuse_source_here(call: &'static str, at: Line) {
+    recorded(|recording| recording.recorder.refuse_source(call, at));
+}
+
 /// A wait that a recorder can keep.
 pub(crate) trait Recorded {
     fn registration_mut(&mut self) -> &mut Registration;

@@ -3,12 +3,14 @@
 use std::fmt;
 use std::future::Future;
 use std::mem;
+use std::panic::Location;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 
 use futures::future::FusedFuture;
 
+use crate::durable::RuntimeAcquire;
 use crate::wait::polled_again;
 
 use super::{Permit, Shared};
@@ -17,6 +19,16 @@ use super::{Permit, Shared};
 /// [`Semaphore::acquire_many`](super::Semaphore::acquire_many).
 #[must_use = "futures do nothing unless you `.await` or poll them"]
 pub struct Acquire {
+    inner: Inner,
+}
+
+enum Inner {
+    Executor(Acquiring),
+    /// A runtime of durable scripts has the permits. `None` once it has been ready.
+    Runtime(Option<Box<dyn RuntimeAcquire>>),
+}
+
+struct Acquiring {
     shared: Rc<Shared>,
     count: usize,
     stage: Stage,
@@ -33,12 +45,22 @@ enum Stage {
 impl Acquire {
     pub(super) fn new(shared: Rc<Shared>, count: usize) -> Self {
         Acquire {
-            shared,
-            count,
-            stage: Stage::New,
+            inner: Inner::Executor(Acquiring {
+                shared,
+                count,
+                stage: Stage::New,
+            }),
         }
     }
 
+    pub(super) fn of_runtime(acquires: Box<dyn RuntimeAcquire>) -> Self {
+        Acquire {
+            inner: Inner::Runtime(Some(acquires)),
+        }
+    }
+}
+
+impl Acquiring {
     /// The waiter. `None` if the permits were available: they have been taken.
     #[track_caller]
     fn waiter(&mut self) -> Option<usize> {
@@ -60,26 +82,50 @@ impl Future for Acquire {
 
     #[track_caller]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Permit> {
-        if let Some(waiter) = self.waiter() {
-            if !self.shared.is_granted(waiter) {
-                self.shared.wait(waiter, cx);
+        let acquiring = match &mut self.inner {
+            Inner::Executor(acquiring) => acquiring,
+            Inner::Runtime(acquires) => return poll_in_runtime(acquires, cx),
+        };
+        if let Some(waiter) = acquiring.waiter() {
+            if !acquiring.shared.is_granted(waiter) {
+                acquiring.shared.wait(waiter, cx);
             }
-            if !self.shared.take_granted(waiter) {
+            if !acquiring.shared.take_granted(waiter) {
                 return Poll::Pending;
             }
         }
-        self.stage = Stage::Done;
-        Poll::Ready(self.shared.permit(self.count))
+        acquiring.stage = Stage::Done;
+        Poll::Ready(acquiring.shared.permit(acquiring.count))
     }
 }
 
 impl FusedFuture for Acquire {
     fn is_terminated(&self) -> bool {
-        self.stage == Stage::Done
+        match &self.inner {
+            Inner::Executor(acquiring) => acquiring.stage == Stage::Done,
+            Inner::Runtime(acquires) => acquires.is_none(),
+        }
     }
 }
 
-impl Drop for Acquire {
+#[cold]
+#[track_caller]
+fn poll_in_runtime(
+    acquires: &mut Option<Box<dyn RuntimeAcquire>>,
+    cx: &mut Context<'_>,
+) -> Poll<Permit> {
+    let Some(acquiring) = acquires else {
+        polled_again("Semaphore::acquire()");
+    };
+    let polled = acquiring.poll(Location::caller(), cx);
+    let polled = polled.unwrap_or_else(|why| panic!("{why}"));
+    if polled.is_ready() {
+        *acquires = None;
+    }
+    polled.map(Permit::of_runtime)
+}
+
+impl Drop for Acquiring {
     fn drop(&mut self) {
         if let Stage::Waiting(waiter) = mem::replace(&mut self.stage, Stage::Done) {
             self.shared.remove_waiter(waiter);

@@ -11,11 +11,16 @@ use std::rc::Rc;
 use std::task::Context;
 
 use crate::core::report;
+use crate::core::scope::recording;
 use crate::core::wake::kept::{Grant, GrantKind};
+use crate::durable::{RuntimeSemaphores, SemaphoresOf};
 use crate::inspect::events;
 use crate::inspect::{Source, SourceKind};
 use crate::sync::key::Key;
-use crate::sync::named::{self, Name, Named, Place, Sealed, State as _, write_name};
+use crate::sync::named::{
+    self, At, Missing, Name, Named, Place, Sealed, State as _, find_in_executor, write_name,
+};
+use crate::sync::source::SourceName;
 use crate::sync::waiters::{Waiters, Waiting};
 
 pub use acquire::Acquire;
@@ -203,7 +208,7 @@ impl Semaphore {
     /// See [`Semaphore`].
     #[track_caller]
     pub fn acquire(&self) -> Acquire {
-        Acquire::new(self.place.find("acquire").clone(), 1)
+        self.acquire_many(1)
     }
 
     /// Waits for `count` permits at once: for something that takes the place of several.
@@ -251,7 +256,15 @@ impl Semaphore {
     /// `Semaphore::acquire_many` of tokio.
     #[track_caller]
     pub fn acquire_many(&self, count: usize) -> Acquire {
-        Acquire::new(self.place.find("acquire_many").clone(), count)
+        match self.place.find("Semaphore::acquire") {
+            Ok(shared) => {
+                recording::refuse_source("Semaphore::acquire", Location::caller());
+                Acquire::new(shared.clone(), count)
+            }
+            Err(runtime) => Acquire::of_runtime(
+                runtime.call(|all, name, declared| all.acquire(name, *declared, count)),
+            ),
+        }
     }
 
     /// Takes a permit if one is available, without waiting. While a coroutine waits, it
@@ -270,21 +283,48 @@ impl Semaphore {
     /// ```
     #[track_caller]
     pub fn try_acquire(&self) -> Option<Permit> {
-        let shared = self.place.find("try_acquire");
+        let shared = match self.place.find("Semaphore::try_acquire") {
+            Ok(shared) => shared,
+            Err(runtime) => {
+                let at = Location::caller();
+                let taken =
+                    runtime.call(|all, name, declared| all.try_acquire(name, *declared, at));
+                return taken.map(Permit::of_runtime);
+            }
+        };
+        recording::refuse_source("Semaphore::try_acquire", Location::caller());
         shared.take_free(1).then(|| shared.permit(1))
     }
 
     /// How many permits [`try_acquire`](Semaphore::try_acquire) would return.
     #[track_caller]
     pub fn available(&self) -> usize {
-        self.place.find("available").state.borrow().available()
+        match self.place.find("Semaphore::available") {
+            Ok(shared) => {
+                recording::refuse_source("Semaphore::available", Location::caller());
+                shared.state.borrow().available()
+            }
+            Err(runtime) => {
+                let at = Location::caller();
+                runtime.call(|all, name, declared| all.available(name, *declared, at))
+            }
+        }
     }
 
     /// How many permits there are: those that are available, and those that have been taken.
     /// After [`set_count`](Semaphore::set_count), what it has set.
     #[track_caller]
     pub fn count(&self) -> usize {
-        self.place.find("count").state.borrow().count()
+        match self.place.find("Semaphore::count") {
+            Ok(shared) => {
+                recording::refuse_source("Semaphore::count", Location::caller());
+                shared.state.borrow().count()
+            }
+            Err(runtime) => {
+                let at = Location::caller();
+                runtime.call(|all, name, declared| all.count(name, *declared, at))
+            }
+        }
     }
 
     /// Adds `count` permits. The coroutines that wait get them first, in order.
@@ -313,7 +353,14 @@ impl Semaphore {
     /// `Semaphore::add_permits` of tokio.
     #[track_caller]
     pub fn add(&self, count: usize) {
-        let shared = self.place.find("add");
+        let shared = match self.place.find("Semaphore::add") {
+            Ok(shared) => shared,
+            Err(runtime) => {
+                let at = Location::caller();
+                return runtime.call(|all, name, declared| all.add(name, *declared, at, count));
+            }
+        };
+        recording::refuse_source("Semaphore::add", Location::caller());
         let present = shared.state.borrow().count();
         let has_room = present.checked_add(count).is_some();
         assert!(
@@ -344,7 +391,15 @@ impl Semaphore {
     /// ```
     #[track_caller]
     pub fn set_count(&self, count: usize) {
-        let shared = self.place.find("set_count");
+        let shared = match self.place.find("Semaphore::set_count") {
+            Ok(shared) => shared,
+            Err(runtime) => {
+                let at = Location::caller();
+                return runtime
+                    .call(|all, name, declared| all.set_count(name, *declared, at, count));
+            }
+        };
+        recording::refuse_source("Semaphore::set_count", Location::caller());
         let over = {
             let mut state = shared.state.borrow_mut();
             let before = state.count();
@@ -411,8 +466,26 @@ pub const fn semaphore(name: &'static str, count: usize) -> Semaphore {
     }
 }
 
+impl Semaphore {
+    /// One that is found in the runtime of the caller, else in the executor.
+    #[track_caller]
+    pub(crate) const fn declared_for<R: SemaphoresOf>(name: &'static str, count: usize) -> Self {
+        Semaphore {
+            place: Place::Named(Name::found_by(name, count, find_for::<R>)),
+        }
+    }
+}
+
+fn find_for<R: SemaphoresOf>(name: &Name<Shared>) -> Result<At<Shared>, Missing> {
+    if R::is_here() {
+        return Ok(At::Runtime(R::semaphores()));
+    }
+    find_in_executor(name)
+}
+
 impl named::State for Shared {
     type Start = usize;
+    type Runtime = dyn RuntimeSemaphores;
 
     const KIND: SourceKind = SourceKind::Semaphore;
     const A_KIND: &'static str = "a semaphore";
@@ -452,8 +525,12 @@ impl named::State for Shared {
 impl Named for Semaphore {}
 
 impl Sealed for Semaphore {
+    fn source_name(&self) -> Option<SourceName<'_>> {
+        self.place.source_name()
+    }
+
     fn found(&self) -> Result<Self, String> {
-        let place = self.place.find_for_host().map(Place::Own)?;
+        let place = self.place.found(|shared| Place::Own(shared.clone()))?;
         Ok(Semaphore { place })
     }
 }

@@ -13,10 +13,15 @@ use std::rc::Rc;
 use journal::{Gift, Journal, ReaderKind};
 
 use crate::core::base::call::Value;
+use crate::core::scope::recording;
+use crate::durable::{RuntimeSignals, SignalsOf};
 use crate::inspect::events::{self, Emission};
 use crate::inspect::{Source, SourceKind};
 use crate::sync::key::Key;
-use crate::sync::named::{Name, Named, Place, Sealed, State, write_name};
+use crate::sync::named::{
+    At, Missing, Name, Named, Place, Sealed, State, find_in_executor, write_name,
+};
+use crate::sync::source::SourceName;
 
 pub use subscription::Subscription;
 pub use wait::{WaitSignal, WaitSignalFor};
@@ -136,10 +141,7 @@ impl<T> Signal<T> {
     /// If `events` is zero.
     #[track_caller]
     pub fn with_limit(events: usize) -> Self {
-        assert!(
-            events > 0,
-            "a signal must be able to store at least 1 event, or no coroutine would receive one"
-        );
+        expect_room(events);
         Signal {
             place: Place::own(Shared::with_limit(events)),
         }
@@ -237,7 +239,14 @@ impl<T> Signal<T> {
     /// ```
     #[track_caller]
     pub fn emit(&self, value: T) {
-        let shared = self.place.find("emit");
+        let shared = match self.place.find("Signal::emit") {
+            Ok(shared) => shared,
+            Err(runtime) => {
+                let at = Location::caller();
+                return runtime.call(|signals, name, _| signals.emit(name, at, value));
+            }
+        };
+        recording::refuse_source("Signal::emit", Location::caller());
         events::note_emitted(|| shared.emission());
         let emitted = shared.journal.borrow_mut().push(Value::new(value));
         shared.wake(emitted.began_before);
@@ -279,7 +288,14 @@ impl<T> Signal<T> {
     #[doc(alias = "notify_one")]
     #[track_caller]
     pub fn emit_one(&self, value: T) -> Option<T> {
-        let shared = self.place.find("emit_one");
+        let shared = match self.place.find("Signal::emit_one") {
+            Ok(shared) => shared,
+            Err(runtime) => {
+                let at = Location::caller();
+                return runtime.call(|signals, name, _| signals.emit_one(name, at, value));
+            }
+        };
+        recording::refuse_source("Signal::emit_one", Location::caller());
         events::note_emitted(|| shared.emission());
         let gift = Gift {
             grant: None,
@@ -327,9 +343,14 @@ impl<T> Signal<T> {
     /// ```
     #[track_caller]
     pub fn wait(&self) -> WaitSignal<T> {
-        let shared = self.place.find("wait");
+        let subscription = match self.place.find("Signal::wait") {
+            Ok(shared) => Subscription::new(&shared, ReaderKind::Wait),
+            Err(runtime) => {
+                Subscription::of_runtime(runtime.call(|signals, name, _| signals.wait(name)))
+            }
+        };
         WaitSignal {
-            subscription: Some(Subscription::new(&shared, ReaderKind::Wait)),
+            subscription: Some(subscription),
         }
     }
 
@@ -367,9 +388,17 @@ impl<T> Signal<T> {
     /// ```
     #[track_caller]
     pub fn wait_for<P: Fn(&T) -> bool>(&self, accept: P) -> WaitSignalFor<T, P> {
-        let shared = self.place.find("wait_for");
+        let subscription = match self.place.find("Signal::wait_for") {
+            Ok(shared) => {
+                recording::refuse_source("Signal::wait_for", Location::caller());
+                Subscription::new(&shared, ReaderKind::Stream)
+            }
+            Err(runtime) => {
+                Subscription::of_runtime(runtime.call(|signals, name, _| signals.wait_for(name)))
+            }
+        };
         WaitSignalFor {
-            subscription: Some(Subscription::new(&shared, ReaderKind::Stream)),
+            subscription: Some(subscription),
             accept,
         }
     }
@@ -377,17 +406,73 @@ impl<T> Signal<T> {
     /// Returns a stream of all events after this call.
     #[track_caller]
     pub fn subscribe(&self) -> Subscription<T> {
-        let shared = self.place.find("subscribe");
-        Subscription::new(&shared, ReaderKind::Stream)
+        match self.place.find("Signal::subscribe") {
+            Ok(shared) => {
+                recording::refuse_source("Signal::subscribe", Location::caller());
+                Subscription::new(&shared, ReaderKind::Stream)
+            }
+            Err(runtime) => {
+                let at = Location::caller();
+                let subscribed =
+                    runtime.call(|signals, name, limit| signals.subscribe(name, *limit, at));
+                Subscription::of_runtime(subscribed)
+            }
+        }
+    }
+
+    pub(crate) fn declared_limit(&self) -> usize {
+        match &self.place {
+            Place::Own(shared) => shared.journal.borrow().limit(),
+            Place::Named(name) => *name.start(),
+        }
     }
 
     /// A handle of a state that others have, too.
     fn of(shared: &Rc<Shared<T>>) -> Self {
-        shared.journal.borrow_mut().add_emitter();
         Signal {
-            place: Place::Own(shared.clone()),
+            place: Signal::place_of(shared),
         }
     }
+
+    fn place_of(shared: &Rc<Shared<T>>) -> Place<Shared<T>> {
+        shared.journal.borrow_mut().add_emitter();
+        Place::Own(shared.clone())
+    }
+}
+
+impl<T: 'static> Signal<T> {
+    /// One that is found in the runtime of the caller, else in the executor.
+    #[track_caller]
+    pub(crate) const fn declared_for<R: SignalsOf<T>>(name: &'static str, events: usize) -> Self {
+        expect_room(events);
+        Signal {
+            place: Place::Named(Name::found_by(name, events, find_for::<T, R>)),
+        }
+    }
+
+    /// The same with a name that is known.
+    #[track_caller]
+    pub(crate) fn of_name<R: SignalsOf<T>>(name: SourceName<'_>, events: usize) -> Self {
+        let found = Name::found_by(name.base, events, find_for::<T, R>);
+        Signal {
+            place: Place::Named(found.with_full_name(name.full)),
+        }
+    }
+}
+
+fn find_for<T: 'static, R: SignalsOf<T>>(name: &Name<Shared<T>>) -> Result<At<Shared<T>>, Missing> {
+    if R::is_here() {
+        return Ok(At::Runtime(R::signals()));
+    }
+    find_in_executor(name)
+}
+
+#[track_caller]
+const fn expect_room(events: usize) {
+    assert!(
+        events > 0,
+        "a signal must be able to store at least 1 event, or no coroutine would receive one"
+    );
 }
 
 /// Declares a signal that scripts find by its name, in the executor that runs them.
@@ -459,10 +544,7 @@ pub const fn signal<T: 'static>(name: &'static str) -> Signal<T> {
 /// ```
 #[track_caller]
 pub const fn signal_with_limit<T: 'static>(name: &'static str, events: usize) -> Signal<T> {
-    assert!(
-        events > 0,
-        "a signal must be able to store at least 1 event, or no coroutine would receive one"
-    );
+    expect_room(events);
     Signal {
         place: Place::Named(Name::new(name, events)),
     }
@@ -470,6 +552,7 @@ pub const fn signal_with_limit<T: 'static>(name: &'static str, events: usize) ->
 
 impl<T> State for Shared<T> {
     type Start = usize;
+    type Runtime = dyn RuntimeSignals<T>;
 
     const KIND: SourceKind = SourceKind::Signal;
     const A_KIND: &'static str = "a signal";
@@ -506,8 +589,13 @@ impl<T> State for Shared<T> {
 impl<T> Named for Signal<T> {}
 
 impl<T> Sealed for Signal<T> {
+    fn source_name(&self) -> Option<SourceName<'_>> {
+        self.place.source_name()
+    }
+
     fn found(&self) -> Result<Self, String> {
-        self.place.find_for_host().map(|shared| Signal::of(&shared))
+        let place = self.place.found(Signal::place_of)?;
+        Ok(Signal { place })
     }
 }
 

@@ -1,7 +1,7 @@
 //! The subscriber of a signal.
 
 use std::fmt;
-use std::panic::resume_unwind;
+use std::panic::{Location, resume_unwind};
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
@@ -10,6 +10,8 @@ use futures::stream::{FusedStream, Stream};
 
 use crate::core::base::call::{self, Foreign, Value};
 use crate::core::report;
+use crate::durable::RuntimeEvents;
+use crate::sync::source::Refused;
 use crate::sync::waiters::Waiting;
 use crate::wait::NextItem;
 
@@ -57,6 +59,17 @@ use super::journal::{Gift, Read, ReaderKind, Stored};
 /// ```
 #[must_use = "streams do nothing unless they are polled"]
 pub struct Subscription<T> {
+    inner: Inner<T>,
+}
+
+enum Inner<T> {
+    Executor(Reading<T>),
+    /// A runtime of durable scripts has the events.
+    Runtime(Box<dyn RuntimeEvents<T>>),
+}
+
+/// A reader of a signal.
+struct Reading<T> {
     shared: Rc<Shared<T>>,
     reader: usize,
     ended: bool,
@@ -66,9 +79,25 @@ impl<T> Subscription<T> {
     pub(super) fn new(shared: &Rc<Shared<T>>, kind: ReaderKind) -> Self {
         let reader = shared.journal.borrow_mut().add_reader(kind);
         Subscription {
-            shared: shared.clone(),
-            reader,
-            ended: false,
+            inner: Inner::Executor(Reading {
+                shared: shared.clone(),
+                reader,
+                ended: false,
+            }),
+        }
+    }
+
+    pub(crate) fn of_runtime(events: Box<dyn RuntimeEvents<T>>) -> Self {
+        Subscription {
+            inner: Inner::Runtime(events),
+        }
+    }
+
+    /// What it has in a runtime.
+    pub(crate) fn in_runtime(&self) -> Option<&dyn RuntimeEvents<T>> {
+        match &self.inner {
+            Inner::Executor(_) => None,
+            Inner::Runtime(events) => Some(&**events),
         }
     }
 
@@ -87,8 +116,16 @@ impl<T> Subscription<T> {
     /// }
     /// assert_eq!(subscription.missed(), 3);
     /// ```
+    ///
+    /// # Panics
+    ///
+    /// In a closure of a durable script.
+    #[track_caller]
     pub fn missed(&self) -> u64 {
-        self.shared.journal.borrow().missed(self.reader)
+        match &self.inner {
+            Inner::Executor(reading) => reading.missed(),
+            Inner::Runtime(events) => expect_called(events.missed(Location::caller())),
+        }
     }
 
     /// Whether it has read all events up to now.
@@ -103,12 +140,39 @@ impl<T> Subscription<T> {
     /// signal.emit(1);
     /// assert!(!subscription.is_empty());
     /// ```
+    ///
+    /// # Panics
+    ///
+    /// In a closure of a durable script.
+    #[track_caller]
     pub fn is_empty(&self) -> bool {
-        !self.shared.journal.borrow().has_news(self.reader)
+        match &self.inner {
+            Inner::Executor(reading) => !reading.shared.journal.borrow().has_news(reading.reader),
+            Inner::Runtime(events) => expect_called(events.is_empty(Location::caller())),
+        }
     }
 
-    /// Whether it has read all events, and none will follow.
+    /// Whether it has read all events, and none will follow. A runtime does not end its signals.
     pub(super) fn is_closed(&self) -> bool {
+        match &self.inner {
+            Inner::Executor(reading) => reading.is_closed(),
+            Inner::Runtime(_) => false,
+        }
+    }
+}
+
+/// What a runtime returns.
+#[track_caller]
+fn expect_called<R>(called: Result<R, Refused>) -> R {
+    called.unwrap_or_else(|why| panic!("{why}"))
+}
+
+impl<T> Reading<T> {
+    fn missed(&self) -> u64 {
+        self.shared.journal.borrow().missed(self.reader)
+    }
+
+    fn is_closed(&self) -> bool {
         let journal = self.shared.journal.borrow();
         journal.has_ended() && !journal.is_before(self.reader, journal.end())
     }
@@ -173,6 +237,32 @@ impl<T: Clone> Subscription<T> {
         NextItem::new(self)
     }
 
+    /// Polls for the next event that `accept` accepts, and reads the events before it.
+    #[track_caller]
+    pub(super) fn poll_for(
+        &mut self,
+        cx: &mut Context<'_>,
+        accept: &mut dyn FnMut(&T) -> bool,
+    ) -> Poll<T> {
+        match &mut self.inner {
+            Inner::Executor(reading) => reading.poll_for(cx, accept),
+            Inner::Runtime(events) => poll_in_runtime(&mut **events, cx, accept),
+        }
+    }
+}
+
+#[cold]
+#[inline(never)]
+#[track_caller]
+fn poll_in_runtime<T>(
+    events: &mut dyn RuntimeEvents<T>,
+    cx: &mut Context<'_>,
+    accept: &mut dyn FnMut(&T) -> bool,
+) -> Poll<T> {
+    expect_called(events.poll(Location::caller(), cx, accept))
+}
+
+impl<T: Clone> Reading<T> {
     /// Polls for the next event that `accept` accepts, and reads the events before
     /// it.
     ///
@@ -225,7 +315,7 @@ impl<T: Clone> Subscription<T> {
         number: Option<u64>,
         accept: impl FnOnce(&T) -> bool,
     ) -> Option<Value<T>> {
-        let reading = Reading {
+        let reading = Cloning {
             shared: &self.shared,
             number,
         };
@@ -251,33 +341,39 @@ impl<T: Clone> Stream for Subscription<T> {
 
     #[track_caller]
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<T>> {
-        if self.ended {
+        let reading = match &mut self.inner {
+            Inner::Executor(reading) => reading,
+            Inner::Runtime(events) => {
+                return poll_in_runtime(&mut **events, cx, &mut |_| true).map(Some);
+            }
+        };
+        if reading.ended {
             return Poll::Ready(None);
         }
-        let item = match self.read(cx) {
+        let item = match reading.read(cx) {
             Read::Last(value) => Some(value),
-            Read::Shared(value, number) => self.read_shared(value, number, |_| true),
+            Read::Shared(value, number) => reading.read_shared(value, number, |_| true),
             // `read` has reported what was missed, and read on.
             Read::Nothing | Read::Missed(_) => return Poll::Pending,
             Read::Ended => {
-                self.ended = true;
+                reading.ended = true;
                 None
             }
         };
-        self.stop_waiting();
+        reading.stop_waiting();
         Poll::Ready(item.map(Value::into_inner))
     }
 }
 
 /// A read in progress. Dropping it ends the read, even if the value's `clone`
 /// panics.
-struct Reading<'a, T> {
+struct Cloning<'a, T> {
     shared: &'a Shared<T>,
     /// The event, if the reader goes on to the next one.
     number: Option<u64>,
 }
 
-impl<T> Drop for Reading<'_, T> {
+impl<T> Drop for Cloning<'_, T> {
     fn drop(&mut self) {
         if let Some(number) = self.number {
             self.shared.journal.borrow_mut().finish_read(number);
@@ -350,7 +446,7 @@ impl<T> Shared<T> {
     }
 }
 
-impl<T> Drop for Subscription<T> {
+impl<T> Drop for Reading<T> {
     fn drop(&mut self) {
         // Dropped last: it goes to the next reader.
         let _given = self.shared.given_to(self.reader);
@@ -365,15 +461,17 @@ impl<T> Unpin for Subscription<T> {}
 
 impl<T: Clone> FusedStream for Subscription<T> {
     fn is_terminated(&self) -> bool {
-        self.ended
+        matches!(&self.inner, Inner::Executor(reading) if reading.ended)
     }
 }
 
 impl<T> fmt::Debug for Subscription<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Subscription")
-            .field("missed", &self.missed())
-            .field("ended", &self.ended)
-            .finish_non_exhaustive()
+        let mut shown = f.debug_struct("Subscription");
+        if let Inner::Executor(reading) = &self.inner {
+            shown.field("missed", &reading.missed());
+            shown.field("ended", &reading.ended);
+        }
+        shown.finish_non_exhaustive()
     }
 }

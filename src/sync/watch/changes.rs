@@ -8,7 +8,9 @@ use futures::stream::{FusedStream, Stream};
 
 use crate::wait::NextItem;
 
+use super::wait::poll_in_runtime;
 use super::waiter::Waiter;
+use crate::durable::RuntimeChanges;
 
 /// A [`Stream`] of the values of a [`Watch`](super::Watch) that are set after the
 /// call of [`subscribe`](super::Watch::subscribe).
@@ -54,14 +56,27 @@ use super::waiter::Waiter;
 /// ```
 #[must_use = "streams do nothing unless they are polled"]
 pub struct Changes<T> {
-    waiter: Waiter<T>,
+    inner: Inner<T>,
     ended: bool,
+}
+
+enum Inner<T> {
+    Executor(Waiter<T>),
+    /// A runtime of durable scripts has the value.
+    Runtime(Box<dyn RuntimeChanges<T>>),
 }
 
 impl<T> Changes<T> {
     pub(super) fn new(waiter: Waiter<T>) -> Self {
         Changes {
-            waiter,
+            inner: Inner::Executor(waiter),
+            ended: false,
+        }
+    }
+
+    pub(super) fn of_runtime(changes: Box<dyn RuntimeChanges<T>>) -> Self {
+        Changes {
+            inner: Inner::Runtime(changes),
             ended: false,
         }
     }
@@ -84,7 +99,10 @@ impl<T> Changes<T> {
     /// assert_eq!(executor.run_until(shown, 0.25).unwrap(), [Some(10), Some(9)]);
     /// ```
     pub fn with_present(mut self) -> Self {
-        self.waiter.unsee();
+        match &mut self.inner {
+            Inner::Executor(waiter) => waiter.unsee(),
+            Inner::Runtime(changes) => changes.unsee(),
+        }
         self
     }
 }
@@ -110,21 +128,27 @@ impl<T: Clone> Stream for Changes<T> {
         if this.ended {
             return Poll::Ready(None);
         }
-        if !this.waiter.has_news() && !this.waiter.is_abandoned() {
-            this.waiter.wait(cx);
+        let waiter = match &mut this.inner {
+            Inner::Executor(waiter) => waiter,
+            Inner::Runtime(changes) => {
+                return poll_in_runtime(&mut **changes, cx, &mut |_| true).map(Some);
+            }
+        };
+        if !waiter.has_news() && !waiter.is_abandoned() {
+            waiter.wait(cx);
         }
         // `wait` clones the waker, which is user code: it may have set the value,
         // or dropped the last watch.
-        if this.waiter.has_news() && this.waiter.defers(cx) {
+        if waiter.has_news() && waiter.defers(cx) {
             return Poll::Pending;
         }
-        if this.waiter.has_news() {
-            this.waiter.stop();
-            this.waiter.see();
-            return Poll::Ready(Some(this.waiter.shared.with(T::clone)));
+        if waiter.has_news() {
+            waiter.stop();
+            waiter.see();
+            return Poll::Ready(Some(waiter.shared.with(T::clone)));
         }
-        if this.waiter.is_abandoned() {
-            this.waiter.stop();
+        if waiter.is_abandoned() {
+            waiter.stop();
             this.ended = true;
             return Poll::Ready(None);
         }
@@ -143,9 +167,11 @@ impl<T: Clone> FusedStream for Changes<T> {
 
 impl<T> fmt::Debug for Changes<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Changes")
-            .field("unseen", &self.waiter.has_news())
-            .field("ended", &self.ended)
-            .finish_non_exhaustive()
+        let mut shown = f.debug_struct("Changes");
+        if let Inner::Executor(waiter) = &self.inner {
+            shown.field("unseen", &waiter.has_news());
+            shown.field("ended", &self.ended);
+        }
+        shown.finish_non_exhaustive()
     }
 }

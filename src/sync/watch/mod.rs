@@ -15,10 +15,16 @@ use std::{fmt, mem};
 use waiter::Waiter;
 
 use crate::core::base::call::{self, Value};
+use crate::core::scope::recording;
+use crate::durable::{RuntimeWatches, WatchesOf};
 use crate::inspect::events::{self, Emission};
 use crate::inspect::{Source, SourceKind};
 use crate::sync::key::Key;
-use crate::sync::named::{self, Name, Named, Place, Sealed, State as _, write_name};
+use crate::sync::named::{
+    self, At, InRuntime, Missing, Name, Named, Place, Sealed, State as _, find_in_executor,
+    write_name,
+};
+use crate::sync::source::SourceName;
 use crate::sync::waiters::Waiters;
 
 pub use changes::Changes;
@@ -241,7 +247,13 @@ impl<T> Watch<T> {
                  value: call `set`, or drop the handles"
             );
         };
-        let shared = self.place.find("remove");
+        let shared = match self.place.find("Watch::remove") {
+            Ok(shared) => shared,
+            Err(runtime) => {
+                let at = Location::caller();
+                return runtime.call(|watches, name, _| watches.remove(name, at));
+            }
+        };
         shared.expect_present();
         let was_set = !shared.is_new();
         if was_set {
@@ -272,12 +284,17 @@ impl<T> Watch<T> {
     /// let source = snapshot.iter().next().unwrap().waits().find_map(Wait::source);
     /// assert_eq!(source.unwrap().value().as_deref(), Some("3"));
     /// ```
+    ///
+    /// A runtime of durable scripts shows no values.
     #[must_use = "the watch is returned: use it"]
+    #[track_caller]
     pub fn shown(self) -> Self
     where
         T: fmt::Debug,
     {
-        self.place.find("shown").state.borrow_mut().show = Some(|value| value);
+        if let Ok(shared) = self.place.find("Watch::shown") {
+            shared.state.borrow_mut().show = Some(|value| value);
+        }
         self
     }
 
@@ -287,7 +304,13 @@ impl<T> Watch<T> {
     where
         T: Clone,
     {
-        self.place.find("get").with(T::clone)
+        match self.place.find("Watch::get") {
+            Ok(shared) => {
+                recording::refuse_source("Watch::get", Location::caller());
+                shared.with(T::clone)
+            }
+            Err(runtime) => get_in(&runtime),
+        }
     }
 
     /// Calls `read` with the current value, without cloning it.
@@ -303,7 +326,13 @@ impl<T> Watch<T> {
     /// ```
     #[track_caller]
     pub fn with<R>(&self, read: impl FnOnce(&T) -> R) -> R {
-        self.place.find("with").with(read)
+        match self.place.find("Watch::with") {
+            Ok(shared) => {
+                recording::refuse_source("Watch::with", Location::caller());
+                shared.with(read)
+            }
+            Err(runtime) => read(&get_in(&runtime)),
+        }
     }
 
     /// Replaces the value, and wakes the coroutines that wait for a change.
@@ -312,7 +341,11 @@ impl<T> Watch<T> {
     /// by a condition on this watch. The previous value is dropped last.
     #[track_caller]
     pub fn set(&self, value: T) {
-        let shared = self.place.find("set");
+        let shared = match self.place.find("Watch::set") {
+            Ok(shared) => shared,
+            Err(runtime) => return set_in(&runtime, value),
+        };
+        recording::refuse_source("Watch::set", Location::caller());
         shared.expect_present();
         shared.set(value, false);
     }
@@ -337,7 +370,15 @@ impl<T> Watch<T> {
         T: Clone,
     {
         let mut value = value;
-        let shared = self.place.find("replace");
+        let shared = match self.place.find("Watch::replace") {
+            Ok(shared) => shared,
+            Err(runtime) => {
+                let before = get_in(&runtime);
+                set_in(&runtime, value);
+                return before;
+            }
+        };
+        recording::refuse_source("Watch::replace", Location::caller());
         shared.change(|present| (mem::swap(present, &mut value), true));
         value
     }
@@ -373,7 +414,16 @@ impl<T> Watch<T> {
     where
         T: Clone,
     {
-        let shared = self.place.find("update");
+        let shared = match self.place.find("Watch::update") {
+            Ok(shared) => shared,
+            Err(runtime) => {
+                let mut value = get_in(&runtime);
+                let output = change(&mut value);
+                set_in(&runtime, value);
+                return output;
+            }
+        };
+        recording::refuse_source("Watch::update", Location::caller());
         shared.change(|value| (change(value), true))
     }
 
@@ -415,7 +465,18 @@ impl<T> Watch<T> {
     where
         T: Clone,
     {
-        let shared = self.place.find("update_if");
+        let shared = match self.place.find("Watch::update_if") {
+            Ok(shared) => shared,
+            Err(runtime) => {
+                let mut value = get_in(&runtime);
+                let is_changed = change(&mut value);
+                if is_changed {
+                    set_in(&runtime, value);
+                }
+                return is_changed;
+            }
+        };
+        recording::refuse_source("Watch::update_if", Location::caller());
         shared.change(|value| {
             let is_changed = change(value);
             (is_changed, is_changed)
@@ -425,7 +486,13 @@ impl<T> Watch<T> {
     /// Returns a handle that reads and waits, and cannot change the value.
     #[track_caller]
     pub fn reader(&self) -> WatchReader<T> {
-        WatchReader::new(self.place.find("reader").clone())
+        let Ok(shared) = self.place.find("Watch::reader") else {
+            panic!(
+                "`Watch::reader` was called on a watch of a runtime of durable scripts, which has no readers: pass \
+                 the watch itself"
+            )
+        };
+        WatchReader::new(shared.clone())
     }
 
     /// Waits for the next change after this call.
@@ -464,7 +531,12 @@ impl<T> Watch<T> {
     where
         T: Clone,
     {
-        Changed::new(Waiter::new(&self.place.find("changed")))
+        match self.place.find("Watch::changed") {
+            Ok(shared) => Changed::new(Waiter::new(&shared)),
+            Err(runtime) => Changed::of_runtime(
+                runtime.call(|watches, name, start| watches.wait(name, *start, true)),
+            ),
+        }
     }
 
     /// Waits until `condition` holds for the value.
@@ -523,23 +595,73 @@ impl<T> Watch<T> {
     where
         T: Clone,
     {
-        WaitWatch::new(Waiter::new(&self.place.find("wait_for")), condition)
+        match self.place.find("Watch::wait_for") {
+            Ok(shared) => WaitWatch::new(Waiter::new(&shared), condition),
+            Err(runtime) => WaitWatch::of_runtime(
+                runtime.call(|watches, name, start| watches.wait(name, *start, false)),
+                condition,
+            ),
+        }
     }
 
     /// Returns a stream of changes. It remembers the version of the value that it
     /// has seen, beginning with the current version.
     #[track_caller]
     pub fn subscribe(&self) -> Changes<T> {
-        Changes::new(Waiter::new(&self.place.find("subscribe")))
+        match self.place.find("Watch::subscribe") {
+            Ok(shared) => Changes::new(Waiter::new(&shared)),
+            Err(runtime) => {
+                let at = Location::caller();
+                let subscribed =
+                    runtime.call(|watches, name, start| watches.subscribe(name, *start, at));
+                Changes::of_runtime(subscribed)
+            }
+        }
     }
 
     /// A handle of a state that others have, too.
     fn of(shared: &Rc<Shared<T>>) -> Self {
-        shared.state.borrow_mut().handles += 1;
         Watch {
-            place: Place::Own(shared.clone()),
+            place: Watch::place_of(shared),
         }
     }
+
+    fn place_of(shared: &Rc<Shared<T>>) -> Place<Shared<T>> {
+        shared.state.borrow_mut().handles += 1;
+        Place::Own(shared.clone())
+    }
+}
+
+impl<T: 'static> Watch<T> {
+    /// One that is found in the runtime of the caller, else in the executor.
+    #[track_caller]
+    pub(crate) const fn declared_for<R: WatchesOf<T>>(
+        name: &'static str,
+        start: fn() -> T,
+    ) -> Self {
+        Watch {
+            place: Place::Named(Name::found_by(name, start, find_for::<T, R>)),
+        }
+    }
+}
+
+fn find_for<T: 'static, R: WatchesOf<T>>(name: &Name<Shared<T>>) -> Result<At<Shared<T>>, Missing> {
+    if R::is_here() {
+        return Ok(At::Runtime(R::watches()));
+    }
+    find_in_executor(name)
+}
+
+#[track_caller]
+fn get_in<T>(runtime: &InRuntime<'_, Shared<T>>) -> T {
+    let at = Location::caller();
+    runtime.call(|watches, name, start| watches.get(name, *start, at))
+}
+
+#[track_caller]
+fn set_in<T>(runtime: &InRuntime<'_, Shared<T>>, value: T) {
+    let at = Location::caller();
+    runtime.call(|watches, name, _| watches.set(name, at, value));
 }
 
 /// Declares a watch that scripts find by its name, in the executor that runs them.
@@ -585,6 +707,7 @@ pub const fn watch<T: 'static>(name: &'static str, start: fn() -> T) -> Watch<T>
 
 impl<T> named::State for Shared<T> {
     type Start = fn() -> T;
+    type Runtime = dyn RuntimeWatches<T>;
 
     const KIND: SourceKind = SourceKind::Watch;
     const A_KIND: &'static str = "a watch";
@@ -618,8 +741,13 @@ impl<T> named::State for Shared<T> {
 impl<T> Named for Watch<T> {}
 
 impl<T> Sealed for Watch<T> {
+    fn source_name(&self) -> Option<SourceName<'_>> {
+        self.place.source_name()
+    }
+
     fn found(&self) -> Result<Self, String> {
-        self.place.find_for_host().map(|shared| Watch::of(&shared))
+        let place = self.place.found(Watch::place_of)?;
+        Ok(Watch { place })
     }
 }
 

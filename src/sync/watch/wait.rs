@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::future::Future;
+use std::panic::Location;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
@@ -11,27 +12,49 @@ use crate::core::base::call;
 use crate::wait::polled_again;
 
 use super::waiter::Waiter;
+use crate::durable::RuntimeChanges;
 use crate::sync::closed::OfSource;
 
 /// The future of [`Watch::changed`](super::Watch::changed).
 #[must_use = "futures do nothing unless you `.await` or poll them"]
 pub struct Changed<T> {
     /// `None` once it has been ready.
-    waiter: Option<Waiter<T>>,
+    waits: Option<Waits<T>>,
 }
 
 /// The future of [`Watch::wait_for`](super::Watch::wait_for).
 #[must_use = "futures do nothing unless you `.await` or poll them"]
 pub struct WaitWatch<T, P> {
     /// `None` once it has been ready.
-    waiter: Option<Waiter<T>>,
+    waits: Option<Waits<T>>,
     condition: P,
+}
+
+enum Waits<T> {
+    Executor(Waiter<T>),
+    /// A runtime of durable scripts has the value.
+    Runtime(Box<dyn RuntimeChanges<T>>),
+}
+
+impl<T> Waits<T> {
+    fn is_closed(&self) -> bool {
+        match self {
+            Waits::Executor(waiter) => waiter.is_closed(),
+            Waits::Runtime(_) => false,
+        }
+    }
 }
 
 impl<T> Changed<T> {
     pub(super) fn new(waiter: Waiter<T>) -> Self {
         Changed {
-            waiter: Some(waiter),
+            waits: Some(Waits::Executor(waiter)),
+        }
+    }
+
+    pub(super) fn of_runtime(changes: Box<dyn RuntimeChanges<T>>) -> Self {
+        Changed {
+            waits: Some(Waits::Runtime(changes)),
         }
     }
 }
@@ -39,7 +62,14 @@ impl<T> Changed<T> {
 impl<T, P> WaitWatch<T, P> {
     pub(super) fn new(waiter: Waiter<T>, condition: P) -> Self {
         WaitWatch {
-            waiter: Some(waiter),
+            waits: Some(Waits::Executor(waiter)),
+            condition,
+        }
+    }
+
+    pub(super) fn of_runtime(changes: Box<dyn RuntimeChanges<T>>, condition: P) -> Self {
+        WaitWatch {
+            waits: Some(Waits::Runtime(changes)),
             condition,
         }
     }
@@ -47,13 +77,13 @@ impl<T, P> WaitWatch<T, P> {
 
 impl<T> OfSource for Changed<T> {
     fn is_closed(&self) -> bool {
-        self.waiter.as_ref().is_some_and(Waiter::is_closed)
+        self.waits.as_ref().is_some_and(Waits::is_closed)
     }
 }
 
 impl<T, P> OfSource for WaitWatch<T, P> {
     fn is_closed(&self) -> bool {
-        self.waiter.as_ref().is_some_and(Waiter::is_closed)
+        self.waits.as_ref().is_some_and(Waits::is_closed)
     }
 }
 
@@ -62,8 +92,17 @@ impl<T: Clone> Future for Changed<T> {
 
     #[track_caller]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<T> {
-        let Some(waiter) = &self.waiter else {
-            polled_again("Watch::changed()");
+        let this = &mut *self;
+        let waiter = match &mut this.waits {
+            Some(Waits::Executor(waiter)) => waiter,
+            Some(Waits::Runtime(changes)) => {
+                let polled = poll_in_runtime(&mut **changes, cx, &mut |_| true);
+                if polled.is_ready() {
+                    this.waits = None;
+                }
+                return polled;
+            }
+            None => polled_again("Watch::changed()"),
         };
         if !waiter.has_news() {
             waiter.wait(cx);
@@ -73,7 +112,7 @@ impl<T: Clone> Future for Changed<T> {
             return Poll::Pending;
         }
         let value = waiter.shared.with(T::clone);
-        self.waiter = None;
+        this.waits = None;
         Poll::Ready(value)
     }
 }
@@ -84,8 +123,17 @@ impl<T: Clone, P: Fn(&T) -> bool> Future for WaitWatch<T, P> {
     #[track_caller]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<T> {
         let this = &mut *self;
-        let Some(waiter) = &mut this.waiter else {
-            polled_again("Watch::wait_for()");
+        let waiter = match &mut this.waits {
+            Some(Waits::Executor(waiter)) => waiter,
+            Some(Waits::Runtime(changes)) => {
+                let condition = &this.condition;
+                let polled = poll_in_runtime(&mut **changes, cx, &mut |value| condition(value));
+                if polled.is_ready() {
+                    this.waits = None;
+                }
+                return polled;
+            }
+            None => polled_again("Watch::wait_for()"),
         };
         waiter.see();
         if waiter.defers(cx) {
@@ -96,7 +144,7 @@ impl<T: Clone, P: Fn(&T) -> bool> Future for WaitWatch<T, P> {
             .shared
             .with(|value| condition(value).then(|| value.clone()));
         if let Some(value) = value {
-            this.waiter = None;
+            this.waits = None;
             return Poll::Ready(value);
         }
         waiter.wait(cx);
@@ -109,26 +157,38 @@ impl<T: Clone, P: Fn(&T) -> bool> Future for WaitWatch<T, P> {
     }
 }
 
+#[cold]
+#[inline(never)]
+#[track_caller]
+pub(super) fn poll_in_runtime<T>(
+    changes: &mut dyn RuntimeChanges<T>,
+    cx: &mut Context<'_>,
+    accept: &mut dyn FnMut(&T) -> bool,
+) -> Poll<T> {
+    let polled = changes.poll(Location::caller(), cx, accept);
+    polled.unwrap_or_else(|why| panic!("{why}"))
+}
+
 // The closure is never pinned, and the values are not stored in the future.
 impl<T> Unpin for Changed<T> {}
 impl<T, P> Unpin for WaitWatch<T, P> {}
 
 impl<T: Clone> FusedFuture for Changed<T> {
     fn is_terminated(&self) -> bool {
-        self.waiter.is_none()
+        self.waits.is_none()
     }
 }
 
 impl<T: Clone, P: Fn(&T) -> bool> FusedFuture for WaitWatch<T, P> {
     fn is_terminated(&self) -> bool {
-        self.waiter.is_none()
+        self.waits.is_none()
     }
 }
 
 impl<T> fmt::Debug for Changed<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Changed")
-            .field("done", &self.waiter.is_none())
+            .field("done", &self.waits.is_none())
             .finish_non_exhaustive()
     }
 }
@@ -136,7 +196,7 @@ impl<T> fmt::Debug for Changed<T> {
 impl<T, P> fmt::Debug for WaitWatch<T, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("WaitWatch")
-            .field("done", &self.waiter.is_none())
+            .field("done", &self.waits.is_none())
             .finish_non_exhaustive()
     }
 }

@@ -6,7 +6,7 @@ use std::fmt;
 use bevy_ecs::lifecycle::HookContext;
 use bevy_ecs::prelude::*;
 use bevy_ecs::world::DeferredWorld;
-use framestep_durable::OwnerId;
+use framestep_durable::{Key, OwnerId};
 use serde::{Deserialize, Serialize};
 
 use super::hear::entity_is_gone;
@@ -24,6 +24,13 @@ use crate::clean_up;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "reflect", derive(bevy_reflect::Reflect))]
 pub struct DurableId(pub(super) u64);
+
+/// Its text is its number.
+impl Key for DurableId {
+    fn write(&self, text: &mut dyn fmt::Write) -> fmt::Result {
+        self.0.write(text)
+    }
+}
 
 impl DurableId {
     /// The entity. `None`: it was despawned.

@@ -11,7 +11,7 @@ use bevy_app::App;
 use bevy_ecs::message::{MessageCursor, Messages};
 use bevy_ecs::prelude::*;
 use framestep_durable::{
-    Keyed, NextFrame, RuntimeHandle, Signal, StableHash, Subscription, WaitSignal, signal,
+    NextFrame, RuntimeHandle, Signal, StableHash, Subscription, WaitSignal, signal,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -64,7 +64,7 @@ pub trait Heard: Send + Sync + 'static {
     const NAME: &'static str;
 
     /// What scripts get.
-    type Record: Serialize + DeserializeOwned + 'static;
+    type Record: Clone + Serialize + DeserializeOwned + 'static;
 
     /// What scripts get of this one. `None` if they do not hear it.
     fn record(&self, entities: &DurableEntities) -> Option<Self::Record>;
@@ -103,7 +103,7 @@ impl HearAppExt for App {
             self.add_observer(
                 |event: On<E>, entities: Res<DurableEntities>, scripts: NonSend<DurableRuntime>| {
                     if let Some(record) = heard(event.event(), &entities) {
-                        scripts.host().emit(&signal_of::<E>(), record);
+                        emit(scripts.host(), &signal_of::<E>(), record);
                     }
                 },
             );
@@ -119,7 +119,7 @@ impl HearAppExt for App {
                     if let Some(id) = entities.id(event.event_target())
                         && let Some(record) = heard(event, &entities)
                     {
-                        scripts.host().emit(&signal_of::<E>().keyed(id), record);
+                        emit(scripts.host(), &signal_of::<E>().keyed(id), record);
                     }
                 },
             );
@@ -144,6 +144,10 @@ fn heard<T: Heard>(what: &T, entities: &DurableEntities) -> Option<T::Record> {
 
 fn signal_of<T: Heard>() -> Signal<T::Record> {
     signal(T::NAME)
+}
+
+fn emit<T>(host: &RuntimeHandle, signal: &Signal<T>, value: T) {
+    host.executor().enter(|| signal.emit(value));
 }
 
 thread_local! {
@@ -181,7 +185,7 @@ impl<M: Message + Heard> Feed for MessageFeed<M> {
         };
         for message in self.cursor.borrow_mut().read(messages) {
             if let Some(record) = message.record(entities) {
-                host.emit(&signal_of::<M>(), record);
+                emit(host, &signal_of::<M>(), record);
             }
         }
     }
@@ -241,7 +245,7 @@ const GONE: Signal<()> = signal("bevy_framestep: an entity is gone");
 
 /// Ends the waits for events of an entity that leaves.
 pub(super) fn entity_is_gone(host: &RuntimeHandle, id: DurableId) {
-    host.emit(&GONE.keyed(id), ());
+    emit(host, &GONE.keyed(id), ());
 }
 
 impl DurableId {
@@ -278,12 +282,12 @@ impl DurableId {
 #[must_use = "futures do nothing unless you `.await` or poll them"]
 pub struct NextEventOf<E: Heard> {
     entity: DurableId,
-    event: WaitSignal<E::Record, Keyed>,
+    event: WaitSignal<E::Record>,
     gone: Gone,
 }
 
 enum Gone {
-    Later(WaitSignal<(), Keyed>),
+    Later(WaitSignal<()>),
     Already(NextFrame),
 }
 

@@ -37,7 +37,7 @@ use crate::query::Queries;
 ///
 /// fn skip(mut keys: MessageReader<KeyPressed>, scripts: NonSend<DurableRuntime>) {
 ///     for _ in keys.read() {
-///         scripts.host().emit(&SKIP, ());
+///         scripts.host().executor().enter(|| SKIP.emit(()));
 ///     }
 /// }
 /// ```

@@ -2,7 +2,6 @@
 
 pub(crate) mod content;
 pub(crate) mod hash;
-pub(crate) mod key;
 pub(crate) mod mark;
 pub(crate) mod quiet;
 pub(crate) mod topic;
@@ -12,7 +11,7 @@ pub(crate) use self::content::{Content, Type};
 pub(crate) use self::hash::StableHash;
 pub(crate) use self::mark::{Contains, Mark, Marked, Says};
 pub(crate) use self::quiet::{dispose, message_of};
-pub(crate) use self::topic::{EventName, Keyed, Topic};
+pub(crate) use self::topic::{SourceTopic, Topic};
 
 use std::fmt::{self, Write as _};
 use std::rc::Rc;

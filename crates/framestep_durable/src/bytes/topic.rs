@@ -1,4 +1,4 @@
-//! Names of signals, values and permits: one for all, or one for each key.
+//! Names of signals, watches and semaphores: one for all, or one for each key.
 
 use std::borrow::Borrow;
 use std::collections::BTreeSet;
@@ -6,9 +6,8 @@ use std::fmt;
 use std::rc::Rc;
 use std::sync::{Mutex, PoisonError};
 
+use framestep::durable::SourceName;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-use crate::bytes::key;
 
 /// The full name of a signal, a value or permits: `knock`, or `knock[3]` with a key.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -69,79 +68,24 @@ pub(crate) fn interned(name: &str) -> &'static str {
     name
 }
 
-/// The name of a [`Signal`](crate::Signal), a [`Value`](crate::Watch) or
-/// [`Semaphore`](crate::Semaphore): a text, or one with a [key](Keyed). The functions of the host accept
-/// both. It cannot be implemented by other types.
-pub trait EventName: Clone + fmt::Debug + Sealed + 'static {}
-
-/// What both kinds of names have.
-pub trait Sealed {
-    /// The name without the key.
-    fn base(&self) -> &'static str;
-    /// The name with the key.
-    fn full(&self) -> &str;
+/// The name of a signal, a watch or a semaphore, for a wait to keep.
+#[derive(Clone)]
+pub(crate) struct SourceTopic {
+    /// Without the key.
+    pub(crate) base: &'static str,
+    keyed: Option<Topic>,
 }
 
-impl EventName for &'static str {}
-
-impl Sealed for &'static str {
-    fn base(&self) -> &'static str {
-        self
-    }
-
-    fn full(&self) -> &str {
-        self
-    }
-}
-
-/// A name with a key, such as the name of a signal of one entity. Made by
-/// [`Signal::keyed`](crate::Signal::keyed), [`Value::keyed`](crate::Watch::keyed) and
-/// [`Semaphore::keyed`](crate::Semaphore::keyed).
-///
-/// It prints as the name with the key: `knock[3]`.
-#[derive(Clone, PartialEq, Eq, Hash)]
-pub struct Keyed {
-    base: &'static str,
-    topic: Topic,
-}
-
-impl Keyed {
-    #[track_caller]
-    pub(crate) fn new<Q: Serialize + ?Sized>(base: &'static str, key: &Q) -> Self {
-        let mut full = format!("{base}[");
-        if let Err(error) = key::write(key, &mut full) {
-            panic!(
-                "a key of `{base}` of type `{}` has no text: {error}. Use a number, a text, an id \
-                 or a tuple of these",
-                std::any::type_name::<Q>()
-            );
+impl SourceTopic {
+    pub(crate) fn of(name: SourceName<'_>) -> Self {
+        SourceTopic {
+            base: name.base,
+            keyed: name.keyed.map(|full| Topic(Rc::clone(full))),
         }
-        full.push(']');
-        let topic = Topic(full.into());
-        Keyed { base, topic }
-    }
-}
-
-impl EventName for Keyed {}
-
-impl Sealed for Keyed {
-    fn base(&self) -> &'static str {
-        self.base
     }
 
-    fn full(&self) -> &str {
-        self.topic.as_ref()
-    }
-}
-
-impl fmt::Display for Keyed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&self.topic, f)
-    }
-}
-
-impl fmt::Debug for Keyed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(&self.topic, f)
+    /// With the key.
+    pub(crate) fn full(&self) -> &str {
+        self.keyed.as_ref().map_or(self.base, Topic::as_ref)
     }
 }

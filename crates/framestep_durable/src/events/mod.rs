@@ -12,7 +12,7 @@ pub(crate) mod values;
 
 pub(crate) use self::carried::Carried;
 pub(crate) use self::loss::{Loss, Losses, is_reported};
-pub(crate) use self::outside::{Outside, OutsideWait, PlainSubscription};
+pub(crate) use self::outside::Outside;
 pub(crate) use self::permits::{Held, PermitWait, PermitsEntry};
 pub(crate) use self::promises::{PromiseEntry, Settled};
 pub(crate) use self::questions::{Question, Questions};

@@ -48,6 +48,6 @@ fn is_over(slot: &mut Slot, cell: &ScriptCell, cx: &mut Context<'_>) -> bool {
         Slot::Permit(wait) => wait.granted.is_some(),
         Slot::Promise(number) => cell.shared().events.is_settled((cell.id, *number)),
         Slot::Request(request) => request.answer.is_some(),
-        Slot::Replayed | Slot::Typed(_) | Slot::Polled | Slot::Outside(_) => false,
+        Slot::Replayed | Slot::Typed(_) | Slot::Polled => false,
     }
 }

@@ -18,6 +18,7 @@ use std::fmt;
 use std::ops::Deref;
 use std::rc::Rc;
 
+use framestep::sync::Named;
 use framestep::time::Seconds;
 use framestep::{Builder, Executor, Phase, Time};
 use serde::Serialize;
@@ -130,6 +131,44 @@ impl Runtime {
     /// while there is one.
     pub fn executor(&self) -> &Executor {
         &self.executor
+    }
+
+    /// Calls `f` inside of the runtime, where the host does what scripts do with the signals, watches and semaphores
+    /// that are found by name. See [`Executor::enter`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use framestep_durable::prelude::*;
+    /// const GOLD: Watch<u32> = watch("gold", || 3);
+    ///
+    /// let runtime = Runtime::new(Registry::new());
+    /// let gold = runtime.enter(|| {
+    ///     GOLD.update(|gold| *gold += 4);
+    ///     GOLD.get()
+    /// });
+    /// assert_eq!(gold, 7);
+    /// ```
+    pub fn enter<R>(&self, f: impl FnOnce() -> R) -> R {
+        self.executor.enter(f)
+    }
+
+    /// A handle of the signal, watch or semaphore of this name in the runtime. It works anywhere on this thread, until
+    /// the runtime is dropped. See [`Executor::named`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use framestep_durable::prelude::*;
+    /// const JOBS: Signal<u32> = signal("jobs");
+    ///
+    /// let runtime = Runtime::new(Registry::new());
+    /// let jobs = runtime.named(&JOBS);
+    /// assert_eq!(jobs.emit_one(3), Some(3)); // no script waits
+    /// ```
+    #[track_caller]
+    pub fn named<N: Named>(&self, source: &N) -> N {
+        self.executor.named(source)
     }
 
     /// The part of the runtime that can be used while scripts run, such as in a callback of an
@@ -320,7 +359,7 @@ impl RuntimeBuilder {
     /// async fn hero() -> u32 {
     ///     let mut hits = HIT.subscribe();
     ///     wait_seconds(1).await;
-    ///     hits.next().await
+    ///     hits.next().await.unwrap()
     /// }
     ///
     /// let registry = Registry::new().with::<Hero>();
@@ -328,7 +367,7 @@ impl RuntimeBuilder {
     /// runtime.on_loss(|loss| assert!(loss.to_string().contains("`max_events`")));
     /// let hero = runtime.start(hero());
     /// for hit in [1, 2, 3] {
-    ///     runtime.emit(&HIT, hit);
+    ///     runtime.named(&HIT).emit(hit);
     /// }
     /// for _ in 0..4 {
     ///     runtime.run_frame(0.25);

@@ -141,12 +141,18 @@ pub(crate) fn find_outside_of_closures(name: &str) -> Option<Rc<ScriptCell>> {
 #[cold]
 #[track_caller]
 pub(crate) fn refuse(name: &str, current: Option<&ScriptCell>) -> ! {
+    panic!("{}", refusal(name, current))
+}
+
+/// Why a call is refused outside of a script, or in a closure of one.
+#[cold]
+pub(crate) fn refusal(name: &str, current: Option<&ScriptCell>) -> String {
     match current {
-        None => panic!(
+        None => format!(
             "`{name}` was called outside of a durable script: it belongs to a runtime of durable \
              scripts. Scripts that are not durable use framestep's own"
         ),
-        Some(cell) => panic!(
+        Some(cell) => format!(
             "`{name}` was called inside of a closure of the script `{}`, such as that of `with`: \
              a restored script does not call it again, so what waits, or is kept for later, has \
              to begin outside of it. Call it before or after the `with`",

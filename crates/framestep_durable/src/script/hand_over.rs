@@ -146,6 +146,11 @@ pub(crate) fn note_subscription(
     })
 }
 
+/// Whether the state that is being serialised stays in the memory of a plain coroutine.
+pub(crate) fn is_plain() -> bool {
+    taking(|taking| taking.is_some()) && target().is_none()
+}
+
 /// Notes a schedule on the clock of its script in the state that is being serialised. Returns `false`
 /// if it is the state of another script.
 pub(crate) fn note_schedule(has_begun: bool) -> bool {

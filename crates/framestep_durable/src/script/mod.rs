@@ -37,7 +37,7 @@ pub(crate) use self::join_error::{JoinError, line_of};
 pub(crate) use self::locals::ChangesNoLocal;
 pub(crate) use self::make::Making;
 pub(crate) use self::numbered::Numbered;
-pub(crate) use self::place::{outside, place_outside_of_closures};
+pub(crate) use self::place::outside;
 pub(crate) use self::recorded::Recorded;
 pub(crate) use self::registry::Registry;
 pub(crate) use self::replayed::unreadable;

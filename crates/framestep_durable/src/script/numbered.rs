@@ -2,6 +2,7 @@
 
 use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::ptr;
 use std::rc::{Rc, Weak};
 use std::task::Poll;
 
@@ -10,8 +11,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::bytes::{Bytes, Contains, Mark, dispose, message_of, quiet};
-use crate::events::{Loss, OutsideWait, Question, Typed};
+use crate::events::{Loss, Question, Typed};
 use crate::journal::{Call, Known};
+use crate::script::place::in_script_of;
 use crate::script::recorder::Polling;
 use crate::script::slot::Shown;
 use crate::script::{Awaited, Pending, ScriptCell, Slot, context};
@@ -143,7 +145,18 @@ impl Numbered {
         begin: impl FnOnce(&ScriptCell) -> Slot,
         poll: impl FnOnce(&ScriptCell, &mut Slot) -> Poll<Bytes>,
     ) -> Poll<Bytes> {
-        let awaited = Awaited::new(kind, event);
+        self.poll_at(cell, Awaited::new(kind, event), begin, poll)
+    }
+
+    /// The same in a known line.
+    #[track_caller]
+    pub(crate) fn poll_at(
+        &mut self,
+        cell: &Rc<ScriptCell>,
+        awaited: Awaited,
+        begin: impl FnOnce(&ScriptCell) -> Slot,
+        poll: impl FnOnce(&ScriptCell, &mut Slot) -> Poll<Bytes>,
+    ) -> Poll<Bytes> {
         let mut parts = Some((begin, poll));
         self.poll_in(cell, awaited, &mut |cell, slot| {
             let (Some(cell), Some((begin, poll))) = (cell, parts.take()) else {
@@ -269,23 +282,6 @@ impl Numbered {
         polled
     }
 
-    /// Takes the state of a wait outside of a durable script, to poll it in the line of the caller.
-    /// `begin` makes it at the first poll.
-    #[expect(clippy::unnecessary_box_returns, reason = "it is in a box")]
-    pub(crate) fn take_outside(&mut self, begin: impl FnOnce() -> OutsideWait) -> Box<Slot> {
-        match mem::replace(&mut self.state, State::Done) {
-            State::Outside(slot) => slot,
-            _ => Box::new(Slot::Outside(Box::new(begin()))),
-        }
-    }
-
-    /// Puts the state back, if the wait is pending.
-    pub(crate) fn put_outside<R>(&mut self, slot: Box<Slot>, polled: &Poll<R>) {
-        if polled.is_pending() {
-            self.state = State::Outside(slot);
-        }
-    }
-
     /// The script that polls the wait.
     ///
     /// # Panics
@@ -296,6 +292,22 @@ impl Numbered {
         match self.script(name) {
             Some(script) => script,
             None => context::expect_outside_of_closures(name),
+        }
+    }
+
+    /// The script that polls the wait, which only scripts have.
+    ///
+    /// # Errors
+    ///
+    /// If it is not its own, or polls it in a closure.
+    #[inline]
+    pub(crate) fn own_script(&self, name: &str) -> Result<Rc<ScriptCell>, String> {
+        let cell = in_script_of(name)?;
+        match &self.state {
+            State::Begun(of, _) if !ptr::eq(of.as_ptr(), Rc::as_ptr(&cell)) => {
+                Err(of_another_script(name))
+            }
+            _ => Ok(cell),
         }
     }
 
@@ -353,10 +365,17 @@ impl Numbered {
 #[track_caller]
 fn expect_of(of: &Weak<ScriptCell>, cell: &Rc<ScriptCell>, name: &str) {
     assert!(
-        std::ptr::eq(of.as_ptr(), Rc::as_ptr(cell)),
-        "`{name}` was begun by one script and polled by another: durable scripts cannot share \
-         waits"
+        ptr::eq(of.as_ptr(), Rc::as_ptr(cell)),
+        "{}",
+        of_another_script(name)
     );
+}
+
+#[cold]
+fn of_another_script(name: &str) -> String {
+    format!(
+        "`{name}` was begun by one script and polled by another: durable scripts cannot share waits"
+    )
 }
 
 /// Reports that a script which goes on has dropped a question with its answer.

@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::rc::{Rc, Weak};
 
-use framestep::durable::beside;
+use framestep::durable::{Refused, RuntimeHere, beside, known_beside};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -12,14 +12,12 @@ use crate::events::{Events, Outside};
 use crate::journal::site::Call;
 use crate::script::{ScriptCell, context};
 
-/// Where a call is made.
+/// Where a call is made in a runtime.
 pub(crate) enum Place {
-    /// In a durable script.
+    /// In a script.
     Script(Rc<ScriptCell>),
-    /// In the executor of a runtime, by its host.
-    Runtime(Rc<Events>),
-    /// In another executor.
-    Outside(Rc<Outside>),
+    /// In the executor, by the host.
+    Host(Rc<Events>),
 }
 
 /// What an executor keeps.
@@ -33,91 +31,122 @@ pub(crate) fn beside_of(events: &Rc<Events>) -> Rc<dyn Any> {
     Rc::new(Beside::Runtime(Rc::downgrade(events)))
 }
 
-/// Where the caller is.
+/// Where the caller is, if it is in a runtime.
 ///
-/// # Panics
-///
-/// Outside of an executor.
-#[track_caller]
-pub(crate) fn place(call: &str) -> Place {
-    if let Some(cell) = context::current() {
-        return Place::Script(cell);
+/// A script that steps another executor in a closure is not in its own runtime there. A script that is replayed is in
+/// no executor.
+pub(crate) fn place() -> Option<Place> {
+    let script = context::current();
+    if let Some(cell) = script.filter(|cell| cell.shared().door.runs_caller() != Some(false)) {
+        return Some(Place::Script(cell));
     }
-    let kept = beside(|| Rc::new(Beside::Outside(Outside::new())));
-    match kept.as_deref().and_then(<dyn Any>::downcast_ref) {
-        Some(Beside::Outside(outside)) => Place::Outside(Rc::clone(outside)),
-        Some(Beside::Runtime(events)) => match events.upgrade() {
-            Some(events) => Place::Runtime(events),
-            None => refuse(call),
-        },
-        None => refuse(call),
+    match known_beside()?.downcast_ref()? {
+        Beside::Runtime(events) => Some(Place::Host(events.upgrade()?)),
+        Beside::Outside(_) => None,
     }
 }
 
-/// The same for something that the script keeps.
-///
-/// # Panics
-///
-/// Outside of an executor, or in a closure of a durable script.
-#[track_caller]
-pub(crate) fn place_outside_of_closures(call: &str) -> Place {
-    context::find_outside_of_closures(call);
-    place(call)
+/// The runtime of the caller, for the sources that code finds by name.
+#[derive(Debug)]
+pub(crate) struct Here;
+
+impl RuntimeHere for Here {
+    fn is_here() -> bool {
+        place().is_some()
+    }
 }
 
-/// The table of the executor that polls a plain script.
+/// Does something with the signals, watches, semaphores and promises of the runtime. In a script, that is an effect;
+/// its result is the default of its type if it must not be done.
+pub(crate) fn in_runtime<R: Serialize + DeserializeOwned + Default>(
+    call: Call,
+    act: impl FnOnce(&Rc<Events>) -> R,
+) -> Result<R, Refused> {
+    match place() {
+        Some(Place::Script(cell)) => Ok(in_script(&cell, call, act)),
+        Some(Place::Host(events)) => Ok(act(&events)),
+        None => Err(outside_of_runtimes(call.function)),
+    }
+}
+
+fn in_script<R: Serialize + DeserializeOwned + Default>(
+    cell: &Rc<ScriptCell>,
+    call: Call,
+    act: impl FnOnce(&Rc<Events>) -> R,
+) -> R {
+    let call = call.giving::<R>();
+    let done = cell.effect(call, || Bytes::of(&act(cell.events())));
+    done.and_then(|done| done.read()).unwrap_or_default()
+}
+
+/// The script of the caller, for a wait or what it keeps.
+///
+/// # Errors
+///
+/// If it is called by the host, by a coroutine that is no durable script, or in a closure.
+pub(crate) fn in_script_of(call: &str) -> Result<Rc<ScriptCell>, Refused> {
+    match place() {
+        Some(Place::Script(cell)) if cell.is_in_closure() => {
+            Err(context::refusal(call, Some(&cell)))
+        }
+        Some(Place::Script(cell)) => Ok(cell),
+        Some(Place::Host(_)) => Err(of_no_script(call)),
+        None => Err(outside_of_runtimes(call)),
+    }
+}
+
+#[cold]
+fn of_no_script(call: &str) -> Refused {
+    format!(
+        "`{call}` was called by the host of a runtime, or by a coroutine in its executor that is not a durable script: \
+         make the call in one that is started with `Runtime::start`, or in an executor of its own"
+    )
+}
+
+#[cold]
+fn outside_of_runtimes(call: &str) -> Refused {
+    format!(
+        "`{call}` was called outside of a script: the host calls it inside of `Runtime::enter` or `Executor::enter`"
+    )
+}
+
+/// What the executor of the caller keeps for plain scripts.
 ///
 /// # Panics
 ///
 /// If it is that of a runtime, or there is none.
 #[track_caller]
 pub(crate) fn outside(call: &str) -> Rc<Outside> {
-    match place(call) {
-        Place::Outside(outside) => outside,
-        Place::Script(_) | Place::Runtime(_) => panic!(
-            "`{call}` was polled by a coroutine in the executor of a runtime that is not a durable \
-             script: start it with `Runtime::start`, or in an executor of its own"
-        ),
+    let kept = beside(|| Rc::new(Beside::Outside(Outside::new())));
+    match kept.as_deref().and_then(<dyn Any>::downcast_ref) {
+        Some(Beside::Outside(outside)) => Rc::clone(outside),
+        Some(Beside::Runtime(_)) => panic!("{}", of_no_script(call)),
+        None => panic!("{}", outside_of_runtimes(call)),
     }
 }
 
-/// Does something with the signals, values, permits and promises that the caller has. In a durable script,
-/// that is an effect; its result is the default of its type if it must not be done.
+/// Does something with the promises that the caller has.
 ///
 /// # Panics
 ///
 /// Outside of an executor.
 #[track_caller]
 pub(crate) fn in_place<R: Serialize + DeserializeOwned + Default>(
-    caller: Call,
+    call: Call,
     in_runtime: impl FnOnce(&Events) -> R,
     in_other: impl FnOnce(&Outside) -> R,
 ) -> R {
-    match place(caller.function) {
-        Place::Script(cell) => {
-            let caller = caller.giving::<R>();
-            let done = cell.effect(caller, || Bytes::of(&in_runtime(cell.events())));
-            done.and_then(|done| done.read()).unwrap_or_default()
-        }
-        Place::Runtime(events) => in_runtime(&events),
-        Place::Outside(outside) => in_other(&outside),
+    match place() {
+        Some(Place::Script(cell)) => in_script(&cell, call, |events| in_runtime(events)),
+        Some(Place::Host(events)) => in_runtime(&events),
+        None => in_other(&outside(call.function)),
     }
 }
 
-#[cold]
-#[track_caller]
-fn refuse(call: &str) -> ! {
-    panic!(
-        "`{call}` was called outside of a script. The host of a runtime calls the method of \
-         `Runtime` or `RuntimeHandle`. The host of another executor calls it inside of `Executor::enter`"
-    )
-}
-
-/// How many signals, values, permits and promises the executor of the caller keeps for plain
-/// scripts. For tests.
+/// How many promises the executor of the caller keeps for plain scripts. For tests.
 #[doc(hidden)]
 #[must_use]
 #[track_caller]
-pub fn entries_outside() -> [usize; 4] {
-    outside("entries_outside").entries()
+pub fn promises_outside() -> usize {
+    outside("promises_outside").entries()
 }

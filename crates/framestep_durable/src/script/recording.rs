@@ -197,6 +197,21 @@ impl Recorder for ScriptCell {
             refuse(call, at, self.name());
         }
     }
+
+    fn refuse_source(&self, call: &'static str, at: Line) {
+        if !self.is_in_closure() {
+            refuse_source(call, at, self.name());
+        }
+    }
+}
+
+#[cold]
+fn refuse_source(call: &str, at: Line, script: &str) -> ! {
+    panic!(
+        "`{call}` at {at} is on a source of framestep's own, which cannot be saved: the durable script `{script}` \
+         would make the call again after a load. Declare the source as a constant, with `signal`, `watch` or `semaphore` of \
+         `framestep_durable`, or make the call in the closure of a `with` or an `effect`"
+    )
 }
 
 #[cold]

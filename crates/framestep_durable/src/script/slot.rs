@@ -9,7 +9,7 @@ use crate::bytes::Topic;
 use crate::events::signals::OfSignal;
 use crate::events::values::OfValue;
 use crate::events::{
-    ListedWait, Listing, OutsideWait, PermitWait, Question, SignalWait, StreamGuard, Typed,
+    ListedWait, Listing, PermitWait, Question, SignalWait, StreamGuard, Typed,
 };
 use crate::ids::{Owned, OwnerId, ScriptId};
 use crate::journal::{Call, Known, NamedWait};
@@ -228,6 +228,11 @@ impl Awaited {
         Awaited { call, event, at }
     }
 
+    pub(crate) fn at(call: &'static str, event: Event, at: &'static Location<'static>) -> Self {
+        let event = Some(event);
+        Awaited { call, event, at }
+    }
+
     /// The call, and the name of the signal, the value or the question.
     #[inline]
     pub(crate) fn call(&self) -> Call {
@@ -271,8 +276,6 @@ pub(crate) enum Slot {
     Promise(u64),
     /// An answer from outside.
     Request(Box<Question>),
-    /// A wait outside of durable scripts.
-    Outside(Box<OutsideWait>),
 }
 
 /// The end of a script.
@@ -337,14 +340,6 @@ impl Slot {
         }
     }
 
-    /// The state of a wait outside of durable scripts.
-    pub(crate) fn outside(&mut self) -> Option<&mut OutsideWait> {
-        match self {
-            Slot::Outside(wait) => Some(wait),
-            _ => None,
-        }
-    }
-
     /// The ticket of a wait in a list.
     pub(crate) fn ticket(&self) -> Option<u64> {
         Some(self.listing()?.1)
@@ -370,8 +365,7 @@ impl Slot {
             | Slot::Value { .. }
             | Slot::Permit(_)
             | Slot::Promise(_)
-            | Slot::Request(_)
-            | Slot::Outside(_) => {}
+            | Slot::Request(_) => {}
         }
     }
 
@@ -415,7 +409,7 @@ impl Slot {
             Slot::Promise(number) => SlotImage::Promise(*number),
             Slot::Request(request) => SlotImage::Request((**request).clone()),
             // Outside of polls and replays, a slot has its state.
-            Slot::Replayed | Slot::Typed(_) | Slot::Polled | Slot::Outside(_) => {
+            Slot::Replayed | Slot::Typed(_) | Slot::Polled => {
                 unreachable!("the script is being polled")
             }
         }

@@ -1,198 +1,149 @@
-//! Waiting for the changes of a value.
+//! Waiting for the changes of a watch in a script.
 
 use std::cell::Cell;
-use std::fmt;
-use std::future::Future;
-use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::panic::Location;
+use std::task::{Context, Poll, Waker};
 
-use framestep::durable::Event;
+use framestep::durable::{Event, Refused, RuntimeChanges};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::bytes::{Bytes, EventName};
-use crate::events::OutsideWait;
-use crate::script::{Numbered, ScriptCell, Slot, outside};
-use crate::wait::value::{Watch, read};
+use crate::bytes::{Bytes, SourceTopic};
+use crate::script::{Awaited, Numbered, ScriptCell, Slot};
+use crate::wait::value::read;
 
-/// The future of [`Watch::wait_for`](crate::Watch::wait_for).
-#[must_use = "futures do nothing unless you `.await` or poll them"]
-pub struct WaitWatch<T, P, N = &'static str> {
+/// The wait of a script for a value that a condition accepts, and for the next ones of a stream.
+pub(super) struct Waits<T> {
     numbered: Numbered,
-    /// Whether the state at the first poll does not count.
+    name: SourceTopic,
+    start: fn() -> T,
+    /// Whether the value at the first poll does not count.
     skips_present: bool,
-    condition: P,
-    value: Watch<T, N>,
+    /// Whether the next wait begins when this one ends: a change between two items ends it.
+    is_stream: bool,
 }
 
-impl<T: Serialize + DeserializeOwned, P, N: Clone> WaitWatch<T, P, N> {
-    pub(super) fn new(value: &Watch<T, N>, skips_present: bool, condition: P) -> Self {
-        WaitWatch {
+impl<T: Serialize + DeserializeOwned + 'static> Waits<T> {
+    pub(super) fn new(name: SourceTopic, start: fn() -> T, skips_present: bool) -> Self {
+        Waits {
             numbered: Numbered::reading::<T>(),
+            name,
+            start,
             skips_present,
-            condition,
-            value: value.clone(),
+            is_stream: false,
         }
+    }
+
+    /// Begins the stream of its changes.
+    pub(super) fn into_stream(mut self, at: &'static Location<'static>) -> Result<Self, Refused> {
+        self.is_stream = true;
+        // It is polled with the waker of the script before that waits for it.
+        self.begin(at, &mut Context::from_waker(Waker::noop()))?;
+        Ok(self)
+    }
+
+    fn begin(
+        &mut self,
+        at: &'static Location<'static>,
+        cx: &mut Context<'_>,
+    ) -> Result<(), Refused> {
+        let begun = self.poll_once(at, cx, &mut |_| true)?;
+        debug_assert!(begun.is_pending(), "nothing has changed since it has begun");
+        Ok(())
+    }
+
+    fn poll_once(
+        &mut self,
+        at: &'static Location<'static>,
+        cx: &mut Context<'_>,
+        accept: &mut dyn FnMut(&T) -> bool,
+    ) -> Result<Poll<T>, Refused> {
+        let (name, start) = (&self.name, self.start);
+        let mut holds = |value: Option<Bytes>| {
+            let value = value.unwrap_or_else(|| Bytes::of(&start()));
+            accept(&read(name.full(), &value)).then_some(value)
+        };
+        let polled = poll_value(
+            &mut self.numbered,
+            name,
+            self.skips_present,
+            at,
+            cx,
+            &mut holds,
+        )?;
+        let polled = self.numbered.note_event::<T>(polled);
+        Ok(polled.map(|value| read(name.full(), &value)))
     }
 }
 
-/// Polls a wait for a state that `holds` accepts. `None` is the start value; `holds` returns
+/// Polls a wait for a value that `holds` accepts. `None` is the start value; `holds` returns
 /// its bytes, if it accepts it.
-#[track_caller]
 fn poll_value(
     numbered: &mut Numbered,
-    base: &'static str,
-    name: &str,
+    name: &SourceTopic,
     skips_present: bool,
+    at: &'static Location<'static>,
     cx: &mut Context<'_>,
     holds: &mut dyn FnMut(Option<Bytes>) -> Option<Bytes>,
-) -> Poll<Bytes> {
+) -> Result<Poll<Bytes>, Refused> {
     let kind = if skips_present {
         "value.changed()"
     } else {
         "value.wait_for()"
     };
-    let Some(cell) = numbered.script(kind) else {
-        let mut slot = numbered.take_outside(|| {
-            let of = outside(kind).watch(name);
-            let changed = of.of.changed();
-            let is_new = !skips_present;
-            OutsideWait::Value {
-                changed,
-                of,
-                is_new,
-            }
-        });
-        let polled = poll_outside(&mut slot, cx, holds);
-        numbered.put_outside(slot, &polled);
-        return polled;
-    };
+    let cell = numbered.own_script(kind)?;
+    let name_of = name.full();
     let begins = Cell::new(false);
     let begin = |cell: &ScriptCell| {
         begins.set(true);
         Slot::Value {
-            listing: cell.events().await_value(cell.latest_wait(), name),
+            listing: cell.events().await_value(cell.latest_wait(), name_of),
             is_new: !skips_present,
         }
     };
-    let event = Some(Event::Value(base));
-    numbered.poll_known(&cell, kind, event, begin, |cell, slot| {
+    let awaited = Awaited::at(kind, Event::Value(name.base), at);
+    Ok(numbered.poll_at(&cell, awaited, begin, |cell, slot| {
         let Slot::Value { listing, is_new } = slot else {
             return Poll::Pending;
         };
         if !std::mem::take(is_new) {
             return Poll::Pending;
         }
-        let (change, value) = cell.events().value(name);
+        let (change, value) = cell.events().value(name_of);
         if let Some(value) = cell.in_closure(|| holds(value)) {
             return Poll::Ready(value);
         }
         if !begins.get() {
             cell.events().await_change_again(listing);
         }
-        if cell.events().value(name).0 != change {
+        if cell.events().value(name_of).0 != change {
             // The condition has changed it, and is called again: while the wait is
             // being polled, a change does not find it.
             *is_new = true;
             cx.waker().wake_by_ref();
         }
         Poll::Pending
-    })
+    }))
 }
 
-/// The same outside of durable scripts.
-#[track_caller]
-fn poll_outside(
-    slot: &mut Slot,
-    cx: &mut Context<'_>,
-    holds: &mut dyn FnMut(Option<Bytes>) -> Option<Bytes>,
-) -> Poll<Bytes> {
-    let Some(OutsideWait::Value {
-        changed,
-        of,
-        is_new,
-    }) = slot.outside()
-    else {
-        return Poll::Pending;
-    };
-    if Pin::new(&mut *changed).poll(cx).is_ready() {
-        *changed = of.of.changed();
-        *is_new = true;
+impl<T: Serialize + DeserializeOwned + 'static> RuntimeChanges<T> for Waits<T> {
+    fn poll(
+        &mut self,
+        at: &'static Location<'static>,
+        cx: &mut Context<'_>,
+        accept: &mut dyn FnMut(&T) -> bool,
+    ) -> Result<Poll<T>, Refused> {
+        let polled = self.poll_once(at, cx, accept)?;
+        if self.is_stream && polled.is_ready() {
+            self.numbered = self.numbered.again();
+            self.skips_present = true;
+            self.begin(at, cx)?;
+        }
+        Ok(polled)
     }
-    if !std::mem::take(is_new) {
-        return Poll::Pending;
-    }
-    if let Some(value) = holds(of.of.get()) {
-        return Poll::Ready(value);
-    }
-    if Pin::new(&mut *changed).poll(cx).is_ready() {
-        // The condition has changed it, and is called again in the next run.
-        *changed = of.of.changed();
-        *is_new = true;
-        cx.waker().wake_by_ref();
-    }
-    Poll::Pending
-}
 
-impl<T, P, N> Future for WaitWatch<T, P, N>
-where
-    T: Serialize + DeserializeOwned + 'static,
-    P: Fn(&T) -> bool,
-    N: EventName,
-{
-    type Output = T;
-
-    #[track_caller]
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<T> {
-        let this = &mut *self;
-        let (base, name, skips) = (
-            this.value.name.base(),
-            this.value.name.full(),
-            this.skips_present,
-        );
-        let condition = &this.condition;
-        let mut holds = |value: Option<Bytes>| {
-            let value = value.unwrap_or_else(|| Bytes::of(&this.value.start()));
-            let holds = condition(&read(name, &value));
-            holds.then_some(value)
-        };
-        let polled = poll_value(&mut this.numbered, base, name, skips, cx, &mut holds);
-        let polled = this.numbered.note_event::<T>(polled);
-        polled.map(|value| read(name, &value))
-    }
-}
-
-impl<T, P, N> Unpin for WaitWatch<T, P, N> {}
-
-impl<T, P, N: fmt::Debug> fmt::Debug for WaitWatch<T, P, N> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("WaitWatch").field(&self.value.name).finish()
-    }
-}
-
-/// The future of [`Watch::changed`](crate::Watch::changed).
-#[must_use = "futures do nothing unless you `.await` or poll them"]
-pub struct Changed<T, N = &'static str> {
-    pub(super) wait: WaitWatch<T, fn(&T) -> bool, N>,
-}
-
-impl<T, N> Future for Changed<T, N>
-where
-    T: Serialize + DeserializeOwned + 'static,
-    N: EventName,
-{
-    type Output = T;
-
-    #[track_caller]
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<T> {
-        Pin::new(&mut self.wait).poll(cx)
-    }
-}
-
-impl<T, N: fmt::Debug> fmt::Debug for Changed<T, N> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Changed")
-            .field(&self.wait.value.name)
-            .finish()
+    fn unsee(&mut self) {
+        self.numbered = self.numbered.again();
+        self.skips_present = false;
     }
 }

@@ -13,10 +13,8 @@ mod signal;
 mod signal_for;
 mod subscription;
 mod value;
-mod value_changes;
 
 pub use animate::animate;
-pub use changed::{Changed, WaitWatch};
 pub use changes_of::{ChangesOf, changes_of};
 pub use condition::{wait_until, wait_while};
 #[doc(no_inline)]
@@ -28,14 +26,9 @@ pub use framestep::wait::{
     wait_seconds, wait_seconds_realtime, wait_steps, yield_now,
 };
 pub use interval::Schedule;
-pub use permit::{Acquire, Permit};
 pub use promise::{Promise, Resolver, promise};
 pub use request::{Ask, Request, RequestId, ask};
-pub(crate) use semaphore::expect_countable;
-pub use semaphore::{Semaphore, semaphore};
-pub use signal::{Signal, WaitSignal, signal, signal_with_limit};
-pub use signal_for::WaitSignalFor;
-pub use subscription::{NextEvent, Subscription};
-pub(crate) use value::read as read_value;
-pub use value::{Watch, watch};
-pub use value_changes::Changes;
+pub use semaphore::semaphore;
+pub use signal::{signal, signal_with_limit};
+pub use subscription::Unread;
+pub use value::watch;

@@ -18,10 +18,8 @@ use crate::events::{Loss, Outside, Settled, Typed};
 use crate::ids::{Owned, ScriptId};
 use crate::journal::Call;
 use crate::script::aligned::Hold;
-use crate::script::place::{Place, in_place};
-use crate::script::{
-    Numbered, ScriptCell, Slot, counts, outside, place_outside_of_closures, unreadable,
-};
+use crate::script::place::in_place;
+use crate::script::{Numbered, ScriptCell, Slot, context, counts, outside, unreadable};
 
 /// Makes a promise: one value that is sent once, and awaited by the script that makes it. `name` says
 /// in save states, snapshots and traces what it is for.
@@ -135,7 +133,7 @@ impl Key {
 #[track_caller]
 fn make(name: &'static str) -> (Key, Inner) {
     let caller = Call::new("promise", name);
-    let Place::Script(cell) = place_outside_of_closures("promise") else {
+    let Some(cell) = context::find_outside_of_closures("promise") else {
         let outside = outside("promise");
         let (number, receiver) = outside.promise();
         let key = Key {

@@ -1,65 +1,58 @@
 //! The wait for an event of a signal that a condition accepts.
 
-use std::fmt;
-use std::future::Future;
+use std::any::Any;
 use std::marker::PhantomData;
-use std::pin::Pin;
+use std::panic::Location;
 use std::task::{Context, Poll};
 
-use framestep::durable::Event;
+use framestep::durable::{Event, Refused, RuntimeEvents};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::bytes::{Bytes, EventName};
+use crate::bytes::{Bytes, SourceTopic};
+use crate::events::StreamGuard;
 use crate::events::signals::NO_LIMIT;
-use crate::events::{OutsideWait, PlainSubscription, StreamGuard};
-use crate::script::{NextWait, Numbered, ScriptCell, Slot, outside};
-use crate::wait::signal::{Limit, read};
+use crate::script::{Awaited, NextWait, Numbered, ScriptCell, Slot};
+use crate::wait::signal::read;
 
-/// The future of [`Signal::wait_for`](crate::Signal::wait_for).
-#[must_use = "futures do nothing unless you `.await` or poll them"]
-pub struct WaitSignalFor<T, P, N = &'static str> {
-    pub(super) numbered: Numbered,
-    pub(super) name: N,
-    pub(super) limit: Limit,
-    pub(super) accept: P,
-    pub(super) value: PhantomData<fn() -> T>,
+/// The wait of a script for an event that a condition accepts.
+pub(super) struct Accepted<T> {
+    numbered: Numbered,
+    name: SourceTopic,
+    value: PhantomData<fn() -> T>,
 }
 
-#[track_caller]
+impl<T: Serialize + DeserializeOwned> Accepted<T> {
+    pub(super) fn new(name: SourceTopic) -> Self {
+        Accepted {
+            numbered: Numbered::reading::<T>(),
+            name,
+            value: PhantomData,
+        }
+    }
+}
+
 fn poll_accepted(
     numbered: &mut Numbered,
-    base: &'static str,
-    name: &str,
-    limit: Limit,
+    name: &SourceTopic,
+    at: &'static Location<'static>,
     cx: &mut Context<'_>,
     accept: &mut dyn FnMut(&Bytes) -> bool,
-) -> Poll<Bytes> {
+) -> Result<Poll<Bytes>, Refused> {
     let kind = "signal.wait_for()";
-    let Some(cell) = numbered.script(kind) else {
-        let mut slot = numbered.take_outside(|| {
-            let signal = outside(kind).signal(name, limit);
-            OutsideWait::Accepted(PlainSubscription::of(signal))
-        });
-        let polled = match slot.outside() {
-            Some(OutsideWait::Accepted(events)) => events.poll_accepted(cx, accept),
-            _ => Poll::Pending,
-        };
-        numbered.put_outside(slot, &polled);
-        return polled;
-    };
+    let cell = numbered.own_script(kind)?;
     let begin = |cell: &ScriptCell| {
         let events = cell.events();
-        let stream = events.subscribe(cell.id, name, Some(NO_LIMIT));
+        let stream = events.subscribe(cell.id, name.full(), Some(NO_LIMIT));
         Slot::Next(Box::new(NextWait {
             number: cell.latest_wait().1,
-            listing: events.await_signal(cell.latest_wait(), name),
+            listing: events.await_signal(cell.latest_wait(), name.full()),
             stream,
             guard: Some(StreamGuard::new(events, stream)),
         }))
     };
-    let event = Some(Event::Signal(base));
-    numbered.poll_known(&cell, kind, event, begin, |cell, slot| {
+    let awaited = Awaited::at(kind, Event::Signal(name.base), at);
+    Ok(numbered.poll_at(&cell, awaited, begin, |cell, slot| {
         let Slot::Next(wait) = slot else {
             return Poll::Pending;
         };
@@ -89,33 +82,32 @@ fn poll_accepted(
             }
         }
         Poll::Pending
-    })
+    }))
 }
 
-impl<T, P, N> Future for WaitSignalFor<T, P, N>
-where
-    T: Serialize + DeserializeOwned + 'static,
-    P: Fn(&T) -> bool,
-    N: EventName,
-{
-    type Output = T;
-
-    #[track_caller]
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<T> {
-        let this = &mut *self;
-        let (base, name) = (this.name.base(), this.name.full());
-        let accept = &this.accept;
-        let mut accept = |event: &Bytes| accept(&read(name, event));
-        let polled = poll_accepted(&mut this.numbered, base, name, this.limit, cx, &mut accept);
-        let polled = this.numbered.note_event::<T>(polled);
-        polled.map(|value| read(name, &value))
+impl<T: Serialize + DeserializeOwned + 'static> RuntimeEvents<T> for Accepted<T> {
+    fn poll(
+        &mut self,
+        at: &'static Location<'static>,
+        cx: &mut Context<'_>,
+        accept: &mut dyn FnMut(&T) -> bool,
+    ) -> Result<Poll<T>, Refused> {
+        let name = &self.name;
+        let mut accept = |event: &Bytes| accept(&read(name.full(), event));
+        let polled = poll_accepted(&mut self.numbered, name, at, cx, &mut accept)?;
+        let polled = self.numbered.note_event::<T>(polled);
+        Ok(polled.map(|value| read(name.full(), &value)))
     }
-}
 
-impl<T, P, N> Unpin for WaitSignalFor<T, P, N> {}
+    fn missed(&self, _: &'static Location<'static>) -> Result<u64, Refused> {
+        Ok(0)
+    }
 
-impl<T, P, N: fmt::Debug> fmt::Debug for WaitSignalFor<T, P, N> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("WaitSignalFor").field(&self.name).finish()
+    fn is_empty(&self, _: &'static Location<'static>) -> Result<bool, Refused> {
+        Ok(true)
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
     }
 }

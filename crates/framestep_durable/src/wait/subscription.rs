@@ -1,46 +1,209 @@
-//! Subscriptions: all events of a signal, also between two waits.
+//! Subscriptions of scripts: all events of a signal, also between two waits.
 
+use std::any::Any;
 use std::cell::Cell;
 use std::fmt;
-use std::future::Future;
 use std::marker::PhantomData;
+use std::panic::Location;
 use std::pin::Pin;
+use std::ptr;
 use std::rc::{Rc, Weak};
 use std::task::{Context, Poll};
 
-use framestep::durable::{Event, Stream};
+use framestep::durable::{
+    Event, Refused, RuntimeEvents, SourceName, Stream, in_runtime, limit_of_signal, name_of,
+    signal_of_name, subscription,
+};
+use framestep::sync::{Signal, Subscription};
+use framestep::wait::NextItem;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::bytes;
 use crate::bytes::topic::interned;
-use crate::bytes::{Bytes, EventName, Mark};
-use crate::events::{PlainSubscription, Typed};
+use crate::bytes::{Bytes, Mark};
+use crate::events::{DEFAULT_LIMIT, Typed};
 use crate::journal::Call;
 use crate::script::aligned::Hold;
-use crate::script::place::Place;
-use crate::script::{
-    NextWait, Numbered, ScriptCell, Slot, context, counts, hand_over, outside,
-    place_outside_of_closures,
-};
-use crate::wait::signal::read;
+use crate::script::place::{Here, in_script_of};
+use crate::script::{Awaited, NextWait, Numbered, ScriptCell, Slot, context, counts, hand_over};
+use crate::wait::signal::{Limit, limit_of, read};
 
-/// All events of a [`Signal`](crate::Signal) after the call of
-/// [`subscribe`](crate::Signal::subscribe).
+/// A subscription that a script has. Dropping this ends it.
+struct Held {
+    base: &'static str,
+    cell: Weak<ScriptCell>,
+    number: u64,
+    /// Its signal.
+    name: Box<str>,
+    limit: Limit,
+    /// Whether it is in the state of another chapter, which drops it.
+    is_handed_over: Cell<bool>,
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        if self.is_handed_over.get() {
+            return;
+        }
+        if let Some(cell) = counts(&self.cell, Hold::Stream(self.number)) {
+            let unread = cell.events().drop_stream((cell.id, self.number));
+            if let Some(unread) = unread {
+                cell.note_unread(unread);
+            }
+        }
+    }
+}
+
+/// The events of a subscription, in its script.
+pub(super) struct Subscribed<T> {
+    base: &'static str,
+    /// `None` in the destructor of a script that is taken back: nothing comes.
+    held: Option<Held>,
+    /// The wait for the next event. It stays if its future is dropped.
+    numbered: Numbered,
+    value: PhantomData<fn() -> T>,
+}
+
+impl<T: Serialize + DeserializeOwned + 'static> Subscribed<T> {
+    pub(super) fn new(
+        signal: SourceName<'_>,
+        limit: Limit,
+        at: &'static Location<'static>,
+    ) -> Result<Self, Refused> {
+        let held = subscribe(signal, limit, Mark::of::<T>(), at)?;
+        Ok(Subscribed::of(signal.base, held))
+    }
+
+    fn of(base: &'static str, held: Option<Held>) -> Self {
+        Subscribed {
+            base,
+            held,
+            numbered: Numbered::reading::<T>(),
+            value: PhantomData,
+        }
+    }
+}
+
+fn subscribe(
+    signal: SourceName<'_>,
+    limit: Limit,
+    read_as: Mark,
+    at: &'static Location<'static>,
+) -> Result<Option<Held>, Refused> {
+    let cell = in_script_of("subscribe")?;
+    let events = cell.events();
+    let number = cell.effect(Call::at("subscribe", signal.base, at), || {
+        Bytes::of(&events.subscribe(cell.id, signal.full, limit).1)
+    });
+    let Some(number) = number.and_then(|number| number.read()) else {
+        return Ok(None);
+    };
+    // In a replay, it is noted as what type its events are read.
+    cell.note_held(Typed::Events(number, read_as));
+    Ok(Some(Held {
+        base: signal.base,
+        cell: Rc::downgrade(&cell),
+        number,
+        name: signal.full.into(),
+        limit,
+        is_handed_over: Cell::new(false),
+    }))
+}
+
+fn poll_next(
+    numbered: &mut Numbered,
+    held: &Held,
+    at: &'static Location<'static>,
+) -> Result<Poll<Bytes>, Refused> {
+    let kind = "subscription.next()";
+    let cell = in_script_of(kind)?;
+    if !ptr::eq(held.cell.as_ptr(), Rc::as_ptr(&cell)) {
+        return Err(format!(
+            "`{kind}` was polled by another script than that which has subscribed: durable scripts cannot \
+             share subscriptions"
+        ));
+    }
+    let (stream, name) = ((cell.id, held.number), &*held.name);
+    let begin = |cell: &ScriptCell| {
+        Slot::Next(Box::new(NextWait {
+            number: cell.latest_wait().1,
+            listing: cell.events().await_signal(cell.latest_wait(), name),
+            stream,
+            guard: None,
+        }))
+    };
+    let awaited = Awaited::at(kind, Event::Signal(held.base), at);
+    let polled = numbered.poll_at(&cell, awaited, begin, |cell, _| {
+        match cell.events().next_event(stream) {
+            Some(event) => Poll::Ready(event.into_value()),
+            None => Poll::Pending,
+        }
+    });
+    if polled.is_pending() {
+        numbered.note(|wait| Typed::Next(wait, held.number));
+    }
+    Ok(polled)
+}
+
+/// Reads something of a subscription, as an effect.
+fn reads<R: Serialize + DeserializeOwned + Default>(
+    held: Option<&Held>,
+    call: &'static str,
+    at: &'static Location<'static>,
+    read: impl FnOnce(&ScriptCell, u64) -> R,
+) -> Result<R, Refused> {
+    let cell = in_script_of(call)?;
+    let Some(Held { base, number, .. }) = held else {
+        return Ok(R::default());
+    };
+    let found = cell.effect(Call::at(call, base, at), || {
+        Bytes::of(&read(&cell, *number))
+    });
+    Ok(found.and_then(|found| found.read()).unwrap_or_default())
+}
+
+impl<T: DeserializeOwned + 'static> RuntimeEvents<T> for Subscribed<T> {
+    fn poll(
+        &mut self,
+        at: &'static Location<'static>,
+        _: &mut Context<'_>,
+        _: &mut dyn FnMut(&T) -> bool,
+    ) -> Result<Poll<T>, Refused> {
+        let Some(held) = &self.held else {
+            return Ok(Poll::Pending);
+        };
+        let polled = poll_next(&mut self.numbered, held, at)?;
+        Ok(polled.map(|value| {
+            self.numbered = self.numbered.again();
+            read(self.base, &value)
+        }))
+    }
+
+    fn missed(&self, at: &'static Location<'static>) -> Result<u64, Refused> {
+        let missed = |cell: &ScriptCell, number| cell.events().missed_events((cell.id, number));
+        reads(self.held.as_ref(), "missed", at, missed)
+    }
+
+    fn is_empty(&self, at: &'static Location<'static>) -> Result<bool, Refused> {
+        let is_empty =
+            |cell: &ScriptCell, number| cell.events().stored_events((cell.id, number)) == 0;
+        reads(self.held.as_ref(), "is_empty", at, is_empty)
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+/// A subscription that can stand in the state of a script, with the events that it has not read.
 ///
-/// An event that is emitted between two items is not lost, up to the limit of the signal: 1,024
-/// unless it or the [runtime](crate::RuntimeBuilder::max_events) says otherwise. At the limit, each new
-/// event replaces the oldest; [`missed`](Self::missed) counts them, and the host
-/// [hears](crate::RuntimeHandle::on_loss) of it. The events that a script has not read are saved with it.
-///
-/// # Chapters
-///
-/// A subscription can be a parameter of a script. Then [`Chapter::Next`](crate::Chapter::Next) hands it
-/// to the next chapter, and [`start`](crate::start()) to another script, with the events that it has
-/// not read: a chapter for each event misses none. [`Signal::subscription`](crate::Signal::subscription)
-/// makes the first one.
+/// It is used like the [`Subscription`] that it is made of. [`Chapter::Next`](crate::Chapter::Next) hands it to the
+/// next chapter, and [`start`](crate::start()) to another script: a chapter for each event misses none.
+/// [`of`](Self::of) makes one for a parameter, and `into` one of a subscription that a script has.
 ///
 /// A script that ends, or begins another chapter, drops its other subscriptions.
+///
+/// # Examples
 ///
 /// ```
 /// use framestep_durable::prelude::*;
@@ -48,7 +211,7 @@ use crate::wait::signal::read;
 /// const KNOCK: Signal<String> = signal("knock");
 ///
 /// #[durable]
-/// async fn porter(mut knocks: Subscription<String>, guests: usize) -> Chapter<usize> {
+/// async fn porter(mut knocks: Unread<String>, guests: usize) -> Chapter<usize> {
 ///     let _guest = knocks.next().await;
 ///     wait_seconds(1).await; // the door squeaks
 ///     match guests {
@@ -58,78 +221,24 @@ use crate::wait::signal::read;
 /// }
 ///
 /// let mut runtime = Runtime::new(Registry::new().with::<Porter>());
-/// let porter = runtime.spawn(porter(KNOCK.subscription(), 1));
+/// let porter = runtime.spawn(porter(Unread::of(&KNOCK), 1));
 /// for guest in ["Anna", "Bert", "Carl"] {
-///     runtime.emit(&KNOCK, guest.into());
+///     runtime.named(&KNOCK).emit(guest.into());
 /// }
 /// for _ in 0..13 {
 ///     runtime.run_frame(0.25);
 /// }
 /// assert_eq!(runtime.take(porter), Some(Ok(3)));
 /// ```
-///
-/// # Examples
-///
-/// ```
-/// use framestep_durable::prelude::*;
-///
-/// const HIT: Signal<u32> = signal("hit");
-///
-/// #[durable]
-/// async fn hero() -> u32 {
-///     let mut hits = HIT.subscribe();
-///     let mut health = 10;
-///     while health > 0 {
-///         health -= hits.next().await.min(health);
-///         wait_seconds(0.25).await; // hits are not lost meanwhile
-///     }
-///     health
-/// }
-///
-/// let mut runtime = Runtime::new(Registry::new().with::<Hero>());
-/// let hero = runtime.start(hero());
-/// for hit in [4, 5, 6] {
-///     runtime.emit(&HIT, hit);
-/// }
-/// let save = runtime.save().unwrap();
-/// let mut runtime = Runtime::new(Registry::new().with::<Hero>());
-/// runtime.restore(&save, Policy::Fail).unwrap();
-/// let hero = runtime.handle::<u32>(hero.id()).unwrap();
-/// for _ in 0..4 {
-///     runtime.run_frame(0.25);
-/// }
-/// assert_eq!(runtime.take(hero), Some(Ok(0)));
-/// ```
-///
-/// # Source
-///
-/// [`framestep::sync::Subscription`]. A signal with a name never ends, so [`next`](Self::next) returns the
-/// value itself.
 #[must_use = "a subscription that is dropped receives nothing"]
-pub struct Subscription<T> {
-    base: &'static str,
-    inner: Inner,
-    /// The wait for the next event. It stays if a [`NextEvent`] is dropped.
-    numbered: Numbered,
-    value: PhantomData<fn() -> T>,
+pub struct Unread<T> {
+    inner: Inner<T>,
 }
 
-enum Inner {
-    /// The subscription of this number of a script.
-    Script {
-        cell: Weak<ScriptCell>,
-        number: u64,
-        /// Its signal.
-        name: Box<str>,
-        limit: Option<u64>,
-        /// Whether it is in the state of another chapter, which drops it.
-        is_handed_over: Cell<bool>,
-    },
+enum Inner<T> {
     /// In a state whose script has not used it.
     State(State),
-    Outside(Box<PlainSubscription>),
-    /// In the destructor of a script that is taken back: nothing comes.
-    Void,
+    Open(Subscription<T>),
 }
 
 /// A subscription in a state, and in its bytes.
@@ -140,204 +249,185 @@ struct State {
     base: Box<str>,
     signal: Box<str>,
     /// `None`: as many events as the runtime says.
-    limit: Option<u64>,
+    limit: Limit,
     /// The number that it has in its script. `None` before it is in a script.
     number: Option<u64>,
 }
 
-impl Inner {
+impl<T: Serialize + DeserializeOwned + 'static> Unread<T> {
+    /// A subscription for a parameter of a durable script. It begins when the script is made, even if that is polled
+    /// later.
+    ///
+    /// # Panics
+    ///
+    /// If the signal has no name by which it is found.
     #[track_caller]
-    fn new<N: EventName>(name: &N, limit: Option<u64>) -> Self {
-        let caller = Call::new("subscribe", name.base());
-        let name = name.full();
-        let Place::Script(cell) = place_outside_of_closures("subscribe") else {
-            let signal = outside("subscribe").signal(name, limit);
-            return Inner::Outside(Box::new(PlainSubscription::of(signal)));
+    pub fn of(signal: &Signal<T>) -> Self {
+        let Some(name) = name_of(signal) else {
+            panic!(
+                "`Unread::of` got a signal without a name by which it is found: declare it as a constant, with \
+                 `framestep_durable::signal`"
+            )
         };
-        let events = cell.events();
-        let number = cell.effect(caller, || {
-            Bytes::of(&events.subscribe(cell.id, name, limit).1)
-        });
-        match number.map(|number| number.read()) {
-            Some(Some(number)) => Inner::Script {
-                cell: Rc::downgrade(&cell),
-                number,
-                name: name.into(),
-                limit,
-                is_handed_over: Cell::new(false),
-            },
-            _ => Inner::Void,
+        Unread {
+            inner: Inner::State(State {
+                base: name.base.into(),
+                signal: name.full.into(),
+                limit: limit_of(limit_of_signal(signal)),
+                number: None,
+            }),
         }
     }
 
-    /// Makes one of a state that of the script that has the state, or of a plain one. `call` uses it.
+    /// The subscription, in the script that has the state, or in a plain one.
+    #[track_caller]
+    fn open(&mut self, call: &str) -> &mut Subscription<T> {
+        if let Inner::State(state) = &mut self.inner {
+            let base = interned(&state.base);
+            let opened = match context::find_outside_of_closures(call) {
+                Some(cell) => {
+                    let held = state.bind(base, &cell, call);
+                    subscription(Box::new(Subscribed::<T>::of(base, Some(held))))
+                }
+                None => plain(base, state).subscribe(),
+            };
+            self.inner = Inner::Open(opened);
+        }
+        match &mut self.inner {
+            Inner::Open(subscription) => subscription,
+            Inner::State(_) => unreachable!("it has been opened"),
+        }
+    }
+
+    /// As [`Subscription::next`].
+    ///
+    /// # Panics
+    ///
+    /// As all calls on it: in a script that does not have it, or in a closure of a durable script.
+    #[track_caller]
+    #[allow(clippy::should_implement_trait, reason = "streams use this name")]
+    pub fn next(&mut self) -> NextItem<'_, Subscription<T>>
+    where
+        T: Clone,
+    {
+        self.open("Unread::next").next()
+    }
+
+    /// As [`Subscription::missed`].
+    #[track_caller]
+    pub fn missed(&mut self) -> u64 {
+        self.open("Unread::missed").missed()
+    }
+
+    /// As [`Subscription::is_empty`].
+    #[track_caller]
+    pub fn is_empty(&mut self) -> bool {
+        self.open("Unread::is_empty").is_empty()
+    }
+}
+
+/// The signal of a plain script.
+#[track_caller]
+fn plain<T: Serialize + DeserializeOwned + 'static>(
+    base: &'static str,
+    state: &State,
+) -> Signal<T> {
+    let full = &*state.signal;
+    let keyed = (full != base).then(|| full.into());
+    let name = SourceName {
+        base,
+        full,
+        keyed: keyed.as_ref(),
+    };
+    let limit = usize::try_from(state.limit.unwrap_or(DEFAULT_LIMIT));
+    signal_of_name::<T, Here>(name, limit.unwrap_or(usize::MAX))
+}
+
+impl State {
+    /// Makes it one of the script that has the state.
     ///
     /// # Panics
     ///
     /// If it was never in the state of this script.
     #[track_caller]
-    fn bind(&mut self, base: &mut &'static str, name: &str) {
-        let Inner::State(state) = self else {
-            return;
-        };
-        *base = interned(&state.base);
-        let limit = state.limit;
-        let Some(cell) = context::find_outside_of_closures(name) else {
-            let signal = outside(name).signal(&state.signal, limit);
-            *self = Inner::Outside(Box::new(PlainSubscription::of(signal)));
-            return;
-        };
+    fn bind(&self, base: &'static str, cell: &Rc<ScriptCell>, call: &str) -> Held {
         let is_its_own =
             |number: &u64| !cell.is_live() || cell.events().has_stream((cell.id, *number));
-        let Some(number) = state.number.filter(is_its_own) else {
+        let Some(number) = self.number.filter(is_its_own) else {
             panic!(
-                "`{name}` was called on a subscription to `{}` that the script `{}` does not have: a \
+                "`{call}` was called on a subscription to `{}` that the script `{}` does not have: a \
                  script has what `subscribe` returns in it, and what is in its parameters when its \
                  chapter begins",
-                state.signal,
+                self.signal,
                 cell.name()
             );
         };
-        *self = Inner::Script {
-            cell: Rc::downgrade(&cell),
+        Held {
+            base,
+            cell: Rc::downgrade(cell),
             number,
-            name: std::mem::take(&mut state.signal),
-            limit,
+            name: self.signal.clone(),
+            limit: self.limit,
             is_handed_over: Cell::new(false),
-        };
-    }
-
-    /// Notes in a replay as what type its events are read.
-    fn note_held(&self, read_as: Mark) {
-        if let Inner::Script { cell, number, .. } = self {
-            if let Some(cell) = cell.upgrade() {
-                cell.note_held(Typed::Events(*number, read_as));
-            }
         }
     }
 }
 
-impl<T: Serialize + DeserializeOwned + 'static> Subscription<T> {
+impl<T: Serialize + DeserializeOwned + Clone + 'static> Stream for Unread<T> {
+    type Item = T;
+
     #[track_caller]
-    pub(super) fn new<N: EventName>(name: &N, limit: Option<u64>) -> Self {
-        let inner = Inner::new(name, limit);
-        inner.note_held(Mark::of::<T>());
-        let mut made = Self::of_inner(inner);
-        made.base = name.base();
-        made
-    }
-
-    fn of_inner(inner: Inner) -> Self {
-        Subscription {
-            base: "",
-            inner,
-            numbered: Numbered::reading::<T>(),
-            value: PhantomData,
-        }
-    }
-
-    /// One for the state of a script.
-    pub(super) fn of_state<N: EventName>(name: &N, limit: Option<u64>) -> Self {
-        Self::of_inner(Inner::State(State {
-            base: name.base().into(),
-            signal: name.full().into(),
-            limit,
-            number: None,
-        }))
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<T>> {
+        Pin::new(self.open("Unread::poll_next")).poll_next(cx)
     }
 }
 
-impl<T: DeserializeOwned + 'static> Subscription<T> {
-    /// Waits for the next event that this subscription has not returned, and returns its value. The
-    /// subscription is also a [`Stream`], which does not end.
-    ///
-    /// # Resumes
-    ///
-    /// At once if there is one. Else as [`Signal::wait`](crate::Signal::wait).
-    ///
-    /// # Cancel safety
-    ///
-    /// Dropping the future loses nothing.
-    #[allow(clippy::should_implement_trait, reason = "streams use this name")]
-    pub fn next(&mut self) -> NextEvent<'_, T> {
-        NextEvent { subscription: self }
-    }
-
-    /// How many events it has lost, because it was at its limit.
-    ///
-    /// # Panics
-    ///
-    /// Inside of a closure of a durable script, such as that of `with`.
-    #[track_caller]
-    pub fn missed(&self) -> u64 {
-        let (base, number) = match &self.inner {
-            Inner::Script { number, .. } => (self.base, Some(*number)),
-            Inner::State(state) => (interned(&state.base), state.number),
-            Inner::Outside(_) | Inner::Void => (self.base, None),
-        };
-        let caller = Call::new("missed", base);
-        match (&self.inner, number) {
-            (_, Some(number)) => {
-                let cell = context::expect_outside_of_closures("missed");
-                let events = cell.events();
-                let stream = (cell.id, number);
-                let missed = cell.effect(caller, || Bytes::of(&events.missed_events(stream)));
-                missed
-                    .and_then(|missed| bytes::read(missed.get()))
-                    .unwrap_or(0)
-            }
-            (Inner::Outside(events), None) => events.missed(),
-            _ => 0,
+/// For the state of the next chapter, or of another script.
+impl<T> From<Subscription<T>> for Unread<T> {
+    fn from(subscription: Subscription<T>) -> Self {
+        Unread {
+            inner: Inner::Open(subscription),
         }
     }
 }
 
-impl<T> Drop for Subscription<T> {
-    fn drop(&mut self) {
-        let Inner::Script {
-            cell,
-            number,
-            is_handed_over,
-            ..
-        } = &self.inner
-        else {
-            return;
-        };
-        if is_handed_over.get() {
-            return;
-        }
-        if let Some(cell) = counts(cell, Hold::Stream(*number)) {
-            let unread = cell.events().drop_stream((cell.id, *number));
-            if let Some(unread) = unread {
-                cell.note_unread(unread);
-            }
-        }
-    }
-}
-
-/// In the state of a chapter, so that its script has it: see [Chapters](Subscription#chapters).
-impl<T> Serialize for Subscription<T> {
+/// In the state of a chapter, so that its script has it.
+impl<T: 'static> Serialize for Unread<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let (signal, limit, number, of) = match &self.inner {
-            Inner::Script {
-                cell,
-                number,
-                name,
-                limit,
-                ..
-            } => (&**name, *limit, Some(*number), cell.upgrade()),
-            Inner::State(state) => (&*state.signal, state.limit, state.number, None),
-            Inner::Outside(events) => (events.name(), None, None, None),
-            Inner::Void => (self.base, None, None, None),
+        let (base, signal, limit, number, held) = match &self.inner {
+            Inner::State(state) => (
+                &*state.base,
+                &*state.signal,
+                state.limit,
+                state.number,
+                None,
+            ),
+            Inner::Open(subscription) => {
+                let subscribed = in_runtime(subscription).map(RuntimeEvents::as_any);
+                let subscribed = subscribed.and_then(|events| events.downcast_ref());
+                match subscribed.map(|Subscribed::<T> { base, held, .. }| (base, held)) {
+                    // The state itself goes on, and nobody reads its bytes.
+                    None if hand_over::is_plain() => ("", "", None, None, None),
+                    None => {
+                        return Err(serde::ser::Error::custom(
+                            "a subscription of a plain script cannot be saved",
+                        ));
+                    }
+                    Some((_, Some(held))) => (
+                        held.base,
+                        &*held.name,
+                        held.limit,
+                        Some(held.number),
+                        Some(held),
+                    ),
+                    Some((base, None)) => (*base, *base, None, None, None),
+                }
+            }
         };
-        let base = match &self.inner {
-            Inner::State(state) => &*state.base,
-            _ => self.base,
-        };
-        let of = of.map(|cell| cell.id);
-        let noted = hand_over::note_subscription(number, of, signal, limit);
-        if let (Inner::Script { is_handed_over, .. }, Some(_)) = (&self.inner, noted) {
-            is_handed_over.set(true);
+        let of = held.and_then(|held| held.cell.upgrade());
+        let noted = hand_over::note_subscription(number, of.map(|cell| cell.id), signal, limit);
+        if let (Some(held), Some(_)) = (held, noted) {
+            held.is_handed_over.set(true);
         }
         let state = State {
             base: base.into(),
@@ -349,112 +439,25 @@ impl<T> Serialize for Subscription<T> {
     }
 }
 
-impl<'de, T: Serialize + DeserializeOwned + 'static> Deserialize<'de> for Subscription<T> {
+impl<'de, T: Serialize + DeserializeOwned + 'static> Deserialize<'de> for Unread<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let state = State::deserialize(deserializer)?;
         if let Some(number) = state.number {
             hand_over::note_read(Typed::Events(number, Mark::of::<T>()));
         }
-        Ok(Self::of_inner(Inner::State(state)))
+        Ok(Unread {
+            inner: Inner::State(state),
+        })
     }
 }
 
-impl<T> fmt::Debug for Subscription<T> {
+impl<T> fmt::Debug for Unread<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = match &self.inner {
-            Inner::Script { name, .. } => name,
-            Inner::State(state) => &state.signal,
-            Inner::Outside(_) | Inner::Void => self.base,
+        let mut shown = f.debug_tuple("Unread");
+        match &self.inner {
+            Inner::State(state) => shown.field(&state.signal),
+            Inner::Open(subscription) => shown.field(subscription),
         };
-        f.debug_tuple("Subscription").field(&name).finish()
-    }
-}
-
-/// The future of [`Subscription::next`].
-#[must_use = "futures do nothing unless you `.await` or poll them"]
-pub struct NextEvent<'a, T> {
-    subscription: &'a mut Subscription<T>,
-}
-
-#[track_caller]
-fn poll_next(
-    numbered: &mut Numbered,
-    base: &mut &'static str,
-    inner: &mut Inner,
-    cx: &mut Context<'_>,
-) -> Poll<Bytes> {
-    let kind = "subscription.next()";
-    inner.bind(base, kind);
-    let (of, number, name) = match inner {
-        Inner::Script {
-            cell, number, name, ..
-        } => (&*cell, *number, &**name),
-        Inner::Outside(events) => return events.poll_next(cx),
-        Inner::State(_) | Inner::Void => return Poll::Pending,
-    };
-    let cell = numbered.expect_script(kind);
-    assert!(
-        std::ptr::eq(of.as_ptr(), Rc::as_ptr(&cell)),
-        "`{kind}` was polled by another script than that which has subscribed: durable scripts cannot \
-         share subscriptions"
-    );
-    let stream = (cell.id, number);
-    let begin = |cell: &ScriptCell| {
-        Slot::Next(Box::new(NextWait {
-            number: cell.latest_wait().1,
-            listing: cell.events().await_signal(cell.latest_wait(), name),
-            stream,
-            guard: None,
-        }))
-    };
-    let event = Some(Event::Signal(base));
-    let polled = numbered.poll_known(&cell, kind, event, begin, |cell, _| {
-        match cell.events().next_event(stream) {
-            Some(event) => Poll::Ready(event.into_value()),
-            None => Poll::Pending,
-        }
-    });
-    if polled.is_pending() {
-        numbered.note(|wait| Typed::Next(wait, number));
-    }
-    polled
-}
-
-impl<T: DeserializeOwned + 'static> Stream for Subscription<T> {
-    type Item = T;
-
-    #[track_caller]
-    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<T>> {
-        let this = &mut *self;
-        match poll_next(&mut this.numbered, &mut this.base, &mut this.inner, cx) {
-            Poll::Ready(value) => {
-                this.numbered = this.numbered.again();
-                Poll::Ready(Some(read(this.base, &value)))
-            }
-            Poll::Pending => Poll::Pending,
-        }
-    }
-}
-
-impl<T> Unpin for Subscription<T> {}
-
-impl<T: DeserializeOwned + 'static> Future for NextEvent<'_, T> {
-    type Output = T;
-
-    #[track_caller]
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<T> {
-        match Pin::new(&mut *self.subscription).poll_next(cx) {
-            Poll::Ready(Some(event)) => Poll::Ready(event),
-            // A signal with a name does not end.
-            Poll::Ready(None) | Poll::Pending => Poll::Pending,
-        }
-    }
-}
-
-impl<T> fmt::Debug for NextEvent<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("NextEvent")
-            .field(&self.subscription)
-            .finish()
+        shown.finish()
     }
 }

@@ -110,8 +110,8 @@ fn blank() -> Runtime {
 
 fn frame(frame: u32, runtime: &mut Runtime, log: &mut Log) {
     if frame == 6 {
-        runtime.emit(&BELL, 1);
-        runtime.set(&STAGE, 2);
+        runtime.named(&BELL).emit(1);
+        runtime.named(&STAGE).set(2);
         for (id, Riddle) in runtime.requests() {
             runtime.answer(id, &3);
         }

@@ -21,11 +21,11 @@ thread_local! {
 /// Uses all of the runtime, once after each call of [`arm`].
 fn use_runtime() {
     if let Some(host) = HOST.take() {
-        host.emit(&KNOCK, 7);
+        host.executor().named(&KNOCK).unwrap().emit(7);
         for (id, Riddle) in host.requests() {
             host.answer(id, &5);
         }
-        host.set(&STAGE, Uses(0));
+        host.executor().named(&STAGE).unwrap().set(Uses(0));
         let (id, name) = host.scripts()[0];
         assert_eq!(name, "tries");
         let handle = host.handle::<u32>(id).unwrap();
@@ -51,7 +51,7 @@ impl Request for Riddle {
 }
 
 /// Uses the runtime when it is made, written or read.
-#[derive(Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 struct Uses(u32);
 
 impl Default for Uses {
@@ -155,10 +155,10 @@ fn the_reader_of_a_value_or_of_a_result_may_use_the_runtime() {
     let runtime = blank();
     runtime.start(Tries::Waits).detach();
     arm(&runtime);
-    runtime.get(&STAGE);
-    runtime.set(&STAGE, Uses(1));
+    runtime.named(&STAGE).get();
+    runtime.named(&STAGE).set(Uses(1));
     arm(&runtime);
-    assert_eq!(runtime.get(&STAGE), Uses(1));
+    assert_eq!(runtime.named(&STAGE).get(), Uses(1));
     let output = runtime.start(Tries::Output);
     arm(&runtime);
     assert_eq!(runtime.result(&output), Some(Ok(Uses(1))));

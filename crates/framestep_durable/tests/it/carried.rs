@@ -14,8 +14,8 @@ fn log(what: impl Into<String>) {
 
 /// A chapter for each event, which is busy for a while after it.
 #[durable]
-async fn door(mut knocks: Subscription<u32>) -> Chapter {
-    let knock = knocks.next().await;
+async fn door(mut knocks: Unread<u32>) -> Chapter {
+    let knock = knocks.next().await.unwrap();
     log(format!("{knock}, {} missed", knocks.missed()));
     wait_frames(2).await;
     Chapter::Next(door(knocks))
@@ -26,7 +26,7 @@ async fn door(mut knocks: Subscription<u32>) -> Chapter {
 async fn door_in_one() {
     let mut knocks = KNOCK.subscribe();
     loop {
-        let knock = knocks.next().await;
+        let knock = knocks.next().await.unwrap();
         log(format!("{knock}, {} missed", knocks.missed()));
         wait_frames(2).await;
     }
@@ -36,26 +36,26 @@ async fn door_in_one() {
 #[durable]
 async fn hands_to_a_child() {
     let mut knocks = KNOCK.subscribe();
-    log(format!("parent {}", knocks.next().await));
+    log(format!("parent {}", knocks.next().await.unwrap()));
     wait_frames(2).await;
-    start(door(knocks)).detach();
+    start(door(knocks.into())).detach();
     wait_frames(20).await;
 }
 
 /// Two subscriptions, one of which is new in each chapter.
 #[durable]
-async fn two(mut knocks: Subscription<u32>, mut taps: Subscription<u32>) -> Chapter {
+async fn two(mut knocks: Unread<u32>, mut taps: Unread<u32>) -> Chapter {
     select! {
-        knock = knocks.next() => log(format!("knock {knock}")),
-        tap = taps.next() => log(format!("tap {tap}")),
+        knock = knocks.next() => log(format!("knock {}", knock.unwrap())),
+        tap = taps.next() => log(format!("tap {}", tap.unwrap())),
     }
     drop(taps);
-    Chapter::Next(two(knocks, TAP.keyed("front").subscription()))
+    Chapter::Next(two(knocks, Unread::of(&TAP.keyed("front"))))
 }
 
 /// Passes on what it has never used.
 #[durable]
-async fn passes(knocks: Subscription<u32>, rounds: u32) -> Chapter {
+async fn passes(knocks: Unread<u32>, rounds: u32) -> Chapter {
     if rounds > 0 {
         wait_frames(1).await;
         return Chapter::Next(passes(knocks, rounds - 1));
@@ -166,7 +166,7 @@ fn play(
                 let then = log.clone();
                 for _ in 0..3 {
                     runtime.run_frame_with(&mut log, 0.1);
-                    runtime.emit(&KNOCK, 99);
+                    runtime.named(&KNOCK).emit(99);
                 }
                 runtime.rollback(&save).unwrap();
                 log = then;
@@ -179,7 +179,7 @@ fn play(
 
 fn knocks_at(frame: u32, runtime: &Runtime) {
     for knock in (0..5).filter(|knock| knock / 3 + 2 == frame) {
-        runtime.emit(&KNOCK, knock);
+        runtime.named(&KNOCK).emit(knock);
     }
 }
 
@@ -193,7 +193,7 @@ fn a_chapter_for_each_event_reads_all_that_one_chapter_reads() {
     );
     assert_eq!(expected.len(), 5);
     for way in WAYS {
-        let begin = |runtime: &Runtime| runtime.start(door(KNOCK.subscription())).detach();
+        let begin = |runtime: &Runtime| runtime.start(door(Unread::of(&KNOCK))).detach();
         let (log, runtime) = play(way, begin, 20, knocks_at);
         assert_eq!(log, expected, "{way:?}");
         let text = runtime.save().unwrap().to_string();
@@ -206,8 +206,8 @@ fn a_subscription_of_a_parameter_begins_when_the_script_is_made() {
     for way in WAYS {
         // Nothing has polled it yet.
         let begin = |runtime: &Runtime| {
-            runtime.spawn(door(KNOCK.subscription())).detach();
-            runtime.emit(&KNOCK, 7);
+            runtime.spawn(door(Unread::of(&KNOCK))).detach();
+            runtime.named(&KNOCK).emit(7);
         };
         let (log, _) = play(way, begin, 2, |_, _| ());
         assert_eq!(log, ["7, 0 missed"], "{way:?}");
@@ -233,7 +233,7 @@ fn a_subscription_goes_to_another_script_with_what_it_has_not_read() {
 #[test]
 fn a_subscription_that_no_chapter_has_used_keeps_its_events() {
     for way in WAYS {
-        let begin = |runtime: &Runtime| runtime.spawn(passes(KNOCK.subscription(), 4)).detach();
+        let begin = |runtime: &Runtime| runtime.spawn(passes(Unread::of(&KNOCK), 4)).detach();
         let (log, runtime) = play(way, begin, 20, knocks_at);
         assert_eq!(log.len(), 5, "{way:?}");
         assert_eq!(log[0], "0, 0 missed");
@@ -246,17 +246,17 @@ fn a_subscription_that_no_chapter_has_used_keeps_its_events() {
 fn two_subscriptions_are_handed_over_apart() {
     for way in WAYS {
         let begin = |runtime: &Runtime| {
-            let taps = TAP.keyed("front").subscription();
-            runtime.start(two(KNOCK.subscription(), taps)).detach();
+            let taps = Unread::of(&TAP.keyed("front"));
+            runtime.start(two(Unread::of(&KNOCK), taps)).detach();
         };
         let (log, _) = play(way, begin, 8, |frame, runtime| match frame {
             2 => {
-                runtime.emit(&KNOCK, 1);
-                runtime.emit(&KNOCK, 2);
+                runtime.named(&KNOCK).emit(1);
+                runtime.named(&KNOCK).emit(2);
             }
-            4 => runtime.emit(&TAP.keyed("front"), 3),
-            5 => runtime.emit(&TAP.keyed("front"), 4),
-            6 => runtime.emit(&KNOCK, 5),
+            4 => runtime.named(&TAP.keyed("front")).emit(3),
+            5 => runtime.named(&TAP.keyed("front")).emit(4),
+            6 => runtime.named(&KNOCK).emit(5),
             _ => {}
         });
         let expected = ["knock 1", "knock 2", "tap 3", "tap 4", "knock 5"];
@@ -267,11 +267,11 @@ fn two_subscriptions_are_handed_over_apart() {
 #[test]
 fn an_event_for_one_stays_with_the_subscription_that_has_it() {
     for way in WAYS {
-        let begin = |runtime: &Runtime| runtime.start(door(KNOCK.subscription())).detach();
+        let begin = |runtime: &Runtime| runtime.start(door(Unread::of(&KNOCK))).detach();
         let (log, _) = play(way, begin, 6, |frame, runtime| {
             if frame == 2 {
-                assert_eq!(runtime.emit_one(&KNOCK, 8), None);
-                runtime.emit(&KNOCK, 9);
+                assert_eq!(runtime.named(&KNOCK).emit_one(8), None);
+                runtime.named(&KNOCK).emit(9);
             }
         });
         assert_eq!(log, ["8, 0 missed", "9, 0 missed"], "{way:?}");
@@ -329,7 +329,7 @@ fn an_interval_that_has_begun_is_refused_in_the_state_of_another_script() {
 fn a_subscription_that_was_not_in_the_state_of_its_script_is_refused() {
     #[durable]
     async fn takes() {
-        KNOCK.subscription().next().await;
+        Unread::of(&KNOCK).next().await;
     }
     let runtime = quiet(Registry::new().with::<Takes>());
     let takes = runtime.start(takes());
@@ -346,8 +346,8 @@ mod before {
     use super::*;
 
     #[durable]
-    pub(super) async fn guard(mut knocks: Subscription<u32>) -> Chapter {
-        let knock = knocks.next().await;
+    pub(super) async fn guard(mut knocks: Unread<u32>) -> Chapter {
+        let knock = knocks.next().await.unwrap();
         log(format!("{knock}"));
         wait_frames(3).await;
         Chapter::Next(guard(knocks))
@@ -359,9 +359,9 @@ mod after {
     use super::*;
 
     #[durable]
-    pub(super) async fn guard(mut knocks: Subscription<u32>) -> Chapter {
+    pub(super) async fn guard(mut knocks: Unread<u32>) -> Chapter {
         log("anew");
-        let knock = knocks.next().await;
+        let knock = knocks.next().await.unwrap();
         log(format!("{knock}"));
         Chapter::Next(guard(knocks))
     }
@@ -378,9 +378,9 @@ fn a_script_that_restarts_its_chapter_keeps_the_events_of_its_state() {
     ] {
         let mut runtime = Runtime::new(Registry::new().with::<before::Guard>());
         let mut log = Log::new();
-        runtime.start(before::guard(KNOCK.subscription())).detach();
+        runtime.start(before::guard(Unread::of(&KNOCK))).detach();
         for knock in 0..3 {
-            runtime.emit(&KNOCK, knock);
+            runtime.named(&KNOCK).emit(knock);
         }
         runtime.run_frame_with(&mut log, 0.1);
         let save = SaveState::from_bytes(&runtime.save().unwrap().to_bytes()).unwrap();
@@ -411,12 +411,12 @@ mod second_release {
 
     fn migrated(old: framestep_durable::OldState<'_>) -> Option<Shop> {
         let (coins,) = old.read()?;
-        Some(shop(coins, KNOCK.subscription()))
+        Some(shop(coins, Unread::of(&KNOCK)))
     }
 
     #[durable(name = "shop", version = 1, migrate = migrated)]
-    pub(super) async fn shop(coins: u32, mut knocks: Subscription<u32>) -> Chapter {
-        let knock = knocks.next().await;
+    pub(super) async fn shop(coins: u32, mut knocks: Unread<u32>) -> Chapter {
+        let knock = knocks.next().await.unwrap();
         log(format!("{coins} {knock}"));
         Chapter::Next(shop(coins + 1, knocks))
     }
@@ -435,7 +435,7 @@ fn a_migrated_state_subscribes_in_the_restore() {
         // What was there before does not matter.
         for _ in 0..checksums.len() {
             runtime
-                .start(second_release::shop(9, KNOCK.subscription()))
+                .start(second_release::shop(9, Unread::of(&KNOCK)))
                 .detach();
         }
         runtime.restore(&save, policy).unwrap();
@@ -445,7 +445,7 @@ fn a_migrated_state_subscribes_in_the_restore() {
             runtime.run_frame_with(&mut log, 0.1);
         }
         for knock in [1, 2] {
-            runtime.emit(&KNOCK, knock);
+            runtime.named(&KNOCK).emit(knock);
             let save = SaveState::from_bytes(&runtime.save().unwrap().to_bytes()).unwrap();
             runtime.restore(&save, Policy::Fail).unwrap();
         }
@@ -459,7 +459,7 @@ fn a_migrated_state_subscribes_in_the_restore() {
 fn a_script_that_goes_on_as_a_plain_coroutine_hands_over_as_well() {
     #[durable]
     async fn begins() {
-        start(door(KNOCK.subscription())).detach();
+        start(door(Unread::of(&KNOCK))).detach();
         start(beat(interval(0.25).into())).detach();
     }
     // In an executor without a runtime.

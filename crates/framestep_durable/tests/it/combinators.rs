@@ -214,7 +214,7 @@ fn combinators_of_all_kinds_go_on_where_they_were() {
         },
         frame: |at, runtime, log: &mut Log| {
             if at % 3 == 1 {
-                runtime.emit(&BELL, at);
+                runtime.named(&BELL).emit(at);
             }
             runtime.run_frame_with(log, [0.1, 0.04, 0.0, 0.3, 0.05][at as usize % 5]);
         },

@@ -66,7 +66,9 @@ fn changed(part: &str, at: usize, number: u64) -> Option<SaveState> {
     runtime.start_on(runtime.owner_on(clock), Sleeps).detach();
     runtime.start_on(owner, Asks).detach();
     runtime.run_frame(0.1);
-    runtime.set(&watch::<u32>("stage", Default::default), 1);
+    runtime
+        .named(&watch::<u32>("stage", Default::default))
+        .set(1);
     let mut json = serde_json::to_value(runtime.save_state().unwrap()).unwrap();
     match part {
         "scripts" | "owners" => *json[part].get_mut(at)?.get_mut("id")? = number.into(),
@@ -146,7 +148,9 @@ fn a_counter_of_a_damaged_file_neither_overflows_nor_gives_a_number_twice() {
                 runtime.start(Sleeps).detach();
                 runtime.start(Asks).detach();
                 runtime.owner();
-                runtime.set(&watch::<u32>("stage", Default::default), 2);
+                runtime
+                    .named(&watch::<u32>("stage", Default::default))
+                    .set(2);
                 for id in runtime.scripts() {
                     runtime.pause(id.0);
                     runtime.run_frame(0.1);

@@ -122,7 +122,7 @@ fn saved() -> (SaveState, Log) {
         number: 2,
         hero: "Anna".into(),
     };
-    runtime.set(&first::STAGE, stage);
+    runtime.named(&first::STAGE).set(stage);
     runtime.spawn(first::shop(3, "Ben".into(), true)).detach();
     runtime.spawn(first::dragon::fights(3)).detach();
     runtime.run_frame_with(&mut log, 0.25);
@@ -190,7 +190,7 @@ fn a_later_build_reads_fields_that_were_added_removed_renamed_and_resized() {
             deaths: vec![],
             number: 2.0,
         };
-        assert_eq!(runtime.get(&second::STAGE), stage);
+        assert_eq!(runtime.named(&second::STAGE).get(), stage);
         let log = end(runtime, log.clone());
         let expected = [
             "Ben has 3, true",
@@ -307,12 +307,12 @@ fn a_value_that_the_registry_does_not_know_is_an_error_or_forgotten() {
     for save in [described, saved().0] {
         let mut runtime = Runtime::new(without().without_watch("stage"));
         runtime.restore(&in_file(&save), Policy::Fail).unwrap();
-        assert_eq!(runtime.get(&first::STAGE), first::Stage::default());
+        assert_eq!(runtime.named(&first::STAGE).get(), first::Stage::default());
     }
     // Without a description of it, a save keeps what nobody knows.
     let mut runtime = Runtime::new(without());
     runtime.restore(&in_file(&saved().0), Policy::Fail).unwrap();
-    assert_eq!(runtime.get(&first::STAGE).number, 2);
+    assert_eq!(runtime.named(&first::STAGE).get().number, 2);
 }
 
 #[test]

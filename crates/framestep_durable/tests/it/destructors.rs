@@ -74,7 +74,7 @@ fn a_script_that_waits_for_something_else_than_its_save_is_an_error_and_does_not
         for _ in 0..100 {
             later.run_frame(0.1);
         }
-        later.emit(&KNOCK, 1);
+        later.named(&KNOCK).emit(1);
         later.run_frame(0.1);
         let left = later.scripts();
         panic!("no error, and in 100 frames `wait_frames(2)` has not ended: {left:?}");

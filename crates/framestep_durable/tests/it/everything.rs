@@ -246,8 +246,8 @@ impl DurableScript for Helper {
             Helper::Works => log(format!("works {}", JOBS.wait().await)),
             Helper::Reads => {
                 let mut jobs = JOBS.subscribe();
-                log(format!("reads {}", jobs.next().await));
-                log(format!("reads {}", jobs.next().await));
+                log(format!("reads {}", jobs.next().await.unwrap()));
+                log(format!("reads {}", jobs.next().await.unwrap()));
             }
             Helper::Carries(count, frames) => {
                 let _tokens = TOKENS.acquire_many(count).await;
@@ -303,10 +303,10 @@ impl DurableScript for Visitor {
                 let mut near = CROWD.keyed("near").subscribe();
                 wait_frames(6).await;
                 for _ in 0..3 {
-                    let (far, missed) = (heard.next().await, heard.missed());
+                    let (far, missed) = (heard.next().await.unwrap(), heard.missed());
                     log(format!(
                         "hears {far}, {missed} missed, {}",
-                        near.next().await
+                        near.next().await.unwrap()
                     ));
                 }
             }
@@ -360,7 +360,7 @@ impl DurableScript for Answers {
 /// Reads events and ticks, one in each chapter, and hands both over.
 #[derive(Serialize, Deserialize)]
 struct Reads {
-    noises: Subscription<u32>,
+    noises: Unread<u32>,
     every: Schedule,
     left: u32,
 }
@@ -371,7 +371,7 @@ impl DurableScript for Reads {
 
     async fn run(mut self) -> Chapter<Self> {
         select! {
-            noise = self.noises.next() => log(format!("chapter of noise {noise}")),
+            noise = self.noises.next() => log(format!("chapter of noise {}", noise.unwrap())),
             tick = self.every.tick() => log(format!("chapter of {tick:?}")),
         }
         wait_frames(2).await;
@@ -546,7 +546,7 @@ pub(crate) fn begun() -> (Runtime, Log) {
         std::mem::forget(stopped);
         let sleeps = runtime.start(actor(Role::Sleeps, None)).id();
         runtime.pause(sleeps);
-        let (noises, every) = (CROWD.subscription(), interval(0.25).first_after(0.3));
+        let (noises, every) = (Unread::of(&CROWD), interval(0.25).first_after(0.3));
         let left = 6;
         runtime
             .start(Reads {
@@ -561,21 +561,21 @@ pub(crate) fn begun() -> (Runtime, Log) {
         frame(at, &mut runtime, &mut log);
     }
     // What has happened and has not been noticed; and scripts that have not begun.
-    runtime.emit(&BELL, "twice".to_owned());
-    runtime.set(&COUNT, 1);
+    runtime.named(&BELL).emit("twice".to_owned());
+    runtime.named(&COUNT).set(1);
     for (id, riddle) in runtime.requests::<Riddle>() {
         if riddle.text == "why?" {
             runtime.answer(id, &Some(42));
         }
     }
     for noise in 1..5 {
-        runtime.emit(&CROWD, noise);
+        runtime.named(&CROWD).emit(noise);
     }
     for job in [3, 4] {
-        runtime.emit_one(&JOBS, job);
+        runtime.named(&JOBS).emit_one(job);
     }
-    runtime.set(&CHEERS.keyed(1), 7);
-    runtime.set_permits(&SEATS.keyed("box"), 9);
+    runtime.named(&CHEERS.keyed(1)).set(7);
+    runtime.named(&SEATS.keyed("box")).set_count(9);
     runtime.spawn(actor(Role::Sleeps, Some(top))).detach();
     runtime.start(teller()).detach();
     runtime.begin_frame(0.1);
@@ -586,27 +586,27 @@ pub(crate) fn begun() -> (Runtime, Log) {
 /// A frame with what the host does in it.
 fn frame(at: u32, runtime: &mut Runtime, log: &mut Log) {
     match at {
-        2 => runtime.emit(&BELL, "once".to_owned()),
+        2 => runtime.named(&BELL).emit("once".to_owned()),
         3 => {
             let stage = Stage {
                 number: 3,
                 hero: Some("Ben".to_owned()),
                 deaths: vec![(0.1, 'x'), (f32::INFINITY, 'ß')],
             };
-            runtime.set(&STAGE, stage);
+            runtime.named(&STAGE).set(stage);
         }
-        9 => runtime.set(&COUNT, 2),
-        20 => runtime.emit(&SILENCE, ()),
+        9 => runtime.named(&COUNT).set(2),
+        20 => runtime.named(&SILENCE).emit(()),
         13..=16 => {
-            runtime.emit(&CROWD, 80 + at);
-            runtime.emit(&CROWD.keyed("near"), at);
-            runtime.set(&CHEERS.keyed(2), at);
+            runtime.named(&CROWD).emit(80 + at);
+            runtime.named(&CROWD.keyed("near")).emit(at);
+            runtime.named(&CHEERS.keyed(2)).set(at);
         }
         11 => {
-            runtime.emit(&BELL, "thrice".to_owned());
-            runtime.emit(&JOBS, 11);
+            runtime.named(&BELL).emit("thrice".to_owned());
+            runtime.named(&JOBS).emit(11);
         }
-        12 => runtime.emit(&JOBS, 12),
+        12 => runtime.named(&JOBS).emit(12),
         _ => {}
     }
     runtime.run_frame_with(log, 0.1);

@@ -143,7 +143,7 @@ fn with_events() -> Runtime {
     for _ in 0..3 {
         runtime.start(waits()).detach();
     }
-    runtime.set(&STAGE, 1);
+    runtime.named(&STAGE).set(1);
     runtime
 }
 
@@ -201,8 +201,8 @@ fn events_with_impossible_numbers_are_an_error_or_a_runtime_that_works() {
             }
             works += 1;
             for bell in 0..3 {
-                runtime.emit(&BELL, bell);
-                runtime.set(&STAGE, bell);
+                runtime.named(&BELL).emit(bell);
+                runtime.named(&STAGE).set(bell);
                 runtime.run_frame(0.1);
                 let again = runtime.save_state().unwrap();
                 runtime.rollback(&again).unwrap();

@@ -80,7 +80,7 @@ impl Role {
             Role::Reads(jobs) => {
                 let mut all = JOBS.subscribe();
                 for _ in 0..jobs {
-                    log(format!("{name} {}", all.next().await));
+                    log(format!("{name} {}", all.next().await.unwrap()));
                     next_frame().await;
                 }
             }
@@ -243,7 +243,7 @@ fn an_event_for_one_goes_on_if_its_script_ends_or_refuses_it() {
     #[durable]
     async fn reads(name: String) {
         let mut jobs = JOBS.subscribe();
-        let job = jobs.next().await;
+        let job = jobs.next().await.unwrap();
         with(move |log: &mut Log| log.push(format!("{name} {job}")));
     }
 
@@ -270,7 +270,7 @@ fn an_event_for_one_goes_on_if_its_script_ends_or_refuses_it() {
         let second = runtime.start(reads("b".into())).id();
         runtime.start(picks("c".into())).detach();
         runtime.start(works("d".into())).detach();
-        assert_eq!(runtime.emit_one(&JOBS, 3), None);
+        assert_eq!(runtime.named(&JOBS).emit_one(3), None);
         runtime.start(works("late".into())).detach();
         reload(&mut runtime);
         runtime.stop(first); // to the subscription
@@ -282,10 +282,10 @@ fn an_event_for_one_goes_on_if_its_script_ends_or_refuses_it() {
         runtime.run_frame_with(&mut log, 0.1);
         assert_eq!(log, ["d 3"]);
         // The one that has refused waits behind the late one now.
-        assert_eq!(runtime.emit_one(&JOBS, 7), None);
+        assert_eq!(runtime.named(&JOBS).emit_one(7), None);
         reload(&mut runtime);
-        assert_eq!(runtime.emit_one(&JOBS, 8), None);
-        assert_eq!(runtime.emit_one(&JOBS, 9), Some(9));
+        assert_eq!(runtime.named(&JOBS).emit_one(8), None);
+        assert_eq!(runtime.named(&JOBS).emit_one(9), Some(9));
         runtime.run_frame_with(&mut log, 0.1);
         assert_eq!(log, ["d 3", "late 7", "c 8"]);
     }
@@ -294,10 +294,10 @@ fn an_event_for_one_goes_on_if_its_script_ends_or_refuses_it() {
 #[test]
 fn more_permits_than_can_be_counted_are_refused() {
     let runtime = blank();
-    runtime.add_permits(&TOKENS, usize::MAX - 2);
-    assert_eq!(runtime.available(&TOKENS), usize::MAX);
-    let add = std::panic::AssertUnwindSafe(|| runtime.add_permits(&TOKENS, 1));
+    runtime.named(&TOKENS).add(usize::MAX - 2);
+    assert_eq!(runtime.named(&TOKENS).available(), usize::MAX);
+    let add = std::panic::AssertUnwindSafe(|| runtime.named(&TOKENS).add(1));
     assert!(std::panic::catch_unwind(add).is_err());
-    runtime.set_permits(&TOKENS, 2);
-    assert_eq!(runtime.available(&TOKENS), 2);
+    runtime.named(&TOKENS).set_count(2);
+    assert_eq!(runtime.named(&TOKENS).available(), 2);
 }

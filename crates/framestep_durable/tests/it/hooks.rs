@@ -77,8 +77,12 @@ type Happens = fn(&RuntimeHandle, u32);
 
 /// What happens to three scripts that wait for the same.
 const SHARED: [(Waits, Happens); 2] = [
-    (Waits::Knock, |host, value| host.emit(&KNOCK, value)),
-    (Waits::Level, |host, value| host.set(&LEVEL, value)),
+    (Waits::Knock, |host, value| {
+        host.executor().named(&KNOCK).unwrap().emit(value);
+    }),
+    (Waits::Level, |host, value| {
+        host.executor().named(&LEVEL).unwrap().set(value);
+    }),
 ];
 
 fn three(host: &RuntimeHandle, waits: Waits) -> Vec<ScriptHandle<u32>> {
@@ -134,10 +138,10 @@ fn the_waker_of_the_host_may_use_a_runtime_that_rolls_back() {
         for (id, Riddle) in of.requests() {
             assert!(of.answer(id, &3));
         }
-        of.set(&LEVEL, 8);
+        of.executor().named(&LEVEL).unwrap().set(8);
     });
     runtime.borrow_mut().rollback(&save).unwrap();
-    assert_eq!(host.get(&LEVEL), 8);
+    assert_eq!(host.executor().named(&LEVEL).unwrap().get(), 8);
     runtime.borrow_mut().run_frame(0.1);
     assert_eq!(host.take(asks), Some(Ok(3)));
 }
@@ -224,7 +228,7 @@ fn a_save_state_by_a_trace_hook_while_an_owner_changes_can_be_restored() {
             assert!(restored.is_ok(), "change {at}: {restored:?}");
             // The hook also hears of the pause, before the resume.
             later.host().resume_owner(owner);
-            later.emit(&KNOCK, 1);
+            later.named(&KNOCK).emit(1);
             later.run_frame(0.1);
             assert_eq!(later.scripts(), [], "change {at}");
         }

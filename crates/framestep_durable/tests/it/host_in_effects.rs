@@ -64,9 +64,9 @@ fn call(number: u64, me: ScriptId) -> String {
         2 => format!("starts {}", host.start(Kid { frames: 2 }).id()),
         3 => format!("spawns {}", host.spawn(Kid { frames: 3 }).id()),
         4 => {
-            host.emit(&BELL, 40);
-            host.set(&STAGE, 50);
-            format!("sets {}", host.get(&STAGE))
+            host.executor().named(&BELL).unwrap().emit(40);
+            host.executor().named(&STAGE).unwrap().set(50);
+            format!("sets {}", host.executor().named(&STAGE).unwrap().get())
         }
         5 => {
             let owner = host.owner();
@@ -105,7 +105,7 @@ impl DurableScript for Calls {
         let _guard = defer(move |log: &mut Log| {
             log.push("a guard".into());
             host().start(Kid { frames: number % 3 }).detach();
-            host().emit(&BELL, 100);
+            host().executor().named(&BELL).unwrap().emit(100);
         });
         log(with(move |_: &mut Log| call(number, me)));
         select! {

@@ -47,7 +47,7 @@ async fn subscribes(frames: u64) -> u32 {
     let mut hits = HIT.subscribe();
     let mut taps = TAP.subscribe();
     wait_frames(frames).await;
-    hits.next().await + taps.next().await
+    hits.next().await.unwrap() + taps.next().await.unwrap()
 }
 
 #[durable]
@@ -63,7 +63,7 @@ async fn waits_for_seven() -> u32 {
 #[durable]
 async fn subscribes_anew(round: u32) -> Chapter<u32> {
     let mut hits = HIT.subscribe();
-    let hit = hits.next().await;
+    let hit = hits.next().await.unwrap();
     match hit {
         9 => Chapter::Done(round),
         _ => Chapter::Next(subscribes_anew(round + 1)),
@@ -71,12 +71,12 @@ async fn subscribes_anew(round: u32) -> Chapter<u32> {
 }
 
 #[durable]
-async fn never_reads(mut hits: Subscription<u32>, round: u32) -> Chapter {
+async fn never_reads(mut hits: Unread<u32>, round: u32) -> Chapter {
     if round == 0 {
         hits.next().await;
     }
     wait_frames(2).await;
-    Chapter::Next(never_reads(TAP.subscription(), round + 1))
+    Chapter::Next(never_reads(Unread::of(&TAP), round + 1))
 }
 
 #[derive(Serialize, Deserialize)]
@@ -260,7 +260,7 @@ fn a_wait_keeps_its_first_event() {
     let waits = runtime.start(waits());
     runtime.pause(waits.id());
     for hit in 0..1_500 {
-        runtime.emit(&HIT, hit);
+        runtime.named(&HIT).emit(hit);
     }
     runtime.run_frame(0.1);
     runtime.resume(waits.id());
@@ -275,9 +275,9 @@ fn a_filter_reads_all_events_however_long_it_was_paused() {
         let id = runtime.start(waits_for_seven()).id();
         runtime.start(subscribes(99)).detach(); // it does not change how many the filter keeps
         runtime.pause(id);
-        runtime.emit(&HIT, 7);
+        runtime.named(&HIT).emit(7);
         for hit in 0..1_500 {
-            runtime.emit(&HIT, 100 + hit % 50);
+            runtime.named(&HIT).emit(100 + hit % 50);
         }
         assert_begin(
             &heard,
@@ -306,9 +306,9 @@ fn a_subscription_at_its_limit_says_so() {
     let mut runtime = runtime;
     let script = runtime.start(subscribes(1));
     for event in 1..=16 {
-        runtime.emit(&HIT, event);
+        runtime.named(&HIT).emit(event);
         if event < 4 {
-            runtime.emit(&TAP, event);
+            runtime.named(&TAP).emit(event);
         }
     }
     let expected = [
@@ -325,7 +325,7 @@ fn a_chapter_that_ends_with_unread_events_says_so() {
     let (mut runtime, heard) = runtime();
     let script = runtime.start(subscribes_anew(0));
     for hit in 0..3 {
-        runtime.emit(&HIT, hit);
+        runtime.named(&HIT).emit(hit);
     }
     runtime.run_frame(0.1);
     assert_begin(
@@ -337,15 +337,15 @@ fn a_chapter_that_ends_with_unread_events_says_so() {
     );
     // The end of a script is no loss.
     for hit in [9, 10, 11] {
-        runtime.emit(&HIT, hit);
+        runtime.named(&HIT).emit(hit);
     }
     runtime.run_frame(0.1);
     assert_eq!(runtime.take(script), Some(Ok(1)));
     // A subscription that the state had, and that the next one does not have.
-    let script = runtime.start(never_reads(TAP.subscription(), 0)).id();
-    runtime.emit(&TAP, 1);
+    let script = runtime.start(never_reads(Unread::of(&TAP), 0)).id();
+    runtime.named(&TAP).emit(1);
     runtime.run_frame(0.1);
-    runtime.emit(&TAP, 2);
+    runtime.named(&TAP).emit(2);
     for _ in 0..4 {
         runtime.run_frame(0.1);
     }
@@ -359,7 +359,7 @@ fn an_event_for_one_that_is_not_taken_is_reported() {
     for loads in [false, true] {
         let (mut runtime, mut heard) = runtime();
         let [first, second] = [waits(), waits()].map(|script| runtime.start(script).id());
-        assert_eq!(runtime.emit_one(&HIT, 5), None);
+        assert_eq!(runtime.named(&HIT).emit_one(5), None);
         runtime.stop(first); // to the second one
         if loads {
             assert_begin(&heard, &[]);
@@ -370,7 +370,7 @@ fn an_event_for_one_that_is_not_taken_is_reported() {
                         taken by none";
         assert_begin(&heard, &[expected]);
         runtime.start(waits_for_seven()).detach();
-        assert_eq!(runtime.emit_one(&HIT, 6), None);
+        assert_eq!(runtime.named(&HIT).emit_one(6), None);
         runtime.run_frame(0.1);
         assert_begin(&heard, &[expected]);
     }
@@ -380,7 +380,7 @@ fn a_value_keeps_the_latest() {
     let (mut runtime, heard) = runtime();
     let stage = runtime.start(stage());
     for stage in 1..2_000 {
-        runtime.set(&STAGE, stage);
+        runtime.named(&STAGE).set(stage);
     }
     runtime.run_frame(0.1);
     assert_eq!(runtime.take(stage), Some(Ok(1_999)));
@@ -393,7 +393,7 @@ fn a_promise_that_is_dropped_with_its_value_is_reported() {
     runtime.lend(&mut resolvers, |runtime| {
         runtime.start(promises()).detach();
     });
-    runtime.emit(&HIT, 1);
+    runtime.named(&HIT).emit(1);
     assert!(runtime.resolve(&resolvers[0], &7));
     runtime.run_frame(0.1);
     let expected =
@@ -408,7 +408,7 @@ fn an_answer_that_is_not_read_is_reported() {
     let mut log = Log::new();
     let (id, _) = runtime.requests::<Door>().pop().unwrap();
     assert!(runtime.answer(id, &3));
-    runtime.emit(&HIT, 1);
+    runtime.named(&HIT).emit(1);
     runtime.run_frame_with(&mut log, 0.1);
     let expected =
         "the script `asks` (#1) has dropped its question `door` before it read the answer";
@@ -459,7 +459,7 @@ fn a_debounce_keeps_the_latest() {
     let (mut runtime, heard) = runtime();
     let debounced = runtime.start(debounced());
     for hit in 0..50 {
-        runtime.emit(&HIT, hit);
+        runtime.named(&HIT).emit(hit);
     }
     for _ in 0..7 {
         runtime.run_frame(0.1);
@@ -505,7 +505,7 @@ fn results_without_a_handle_are_dropped() {
     let (mut runtime, _) = runtime();
     let kept = runtime.start(waits());
     let dropped = runtime.start(waits()).id();
-    runtime.emit(&HIT, 1);
+    runtime.named(&HIT).emit(1);
     runtime.run_frame(0.1);
     assert!(runtime.handle::<u32>(dropped).is_none());
     let (mut runtime, _) = reloaded(&runtime);
@@ -538,13 +538,13 @@ fn a_hook_for_losses_may_use_the_runtime_and_its_panic_is_reported() {
     let host = runtime.host().clone();
     runtime.on_loss(move |_| {
         // Such as a game that starts another script then. A loss of this call is printed.
-        host.emit(&TAP, 9);
+        host.executor().named(&TAP).unwrap().emit(9);
         host.start(stage()).detach();
         panic!("a hook");
     });
     runtime.start(subscribes(9)).detach();
     for tap in 1..=3 {
-        runtime.emit(&TAP, tap);
+        runtime.named(&TAP).emit(tap);
     }
     assert_eq!(runtime.scripts().len(), 2);
     let reports = reports.borrow();
@@ -555,8 +555,8 @@ fn a_hook_for_losses_may_use_the_runtime_and_its_panic_is_reported() {
 fn losses_of_a_run_that_is_rolled_back_are_reported_again_and_not_saved() {
     let (mut runtime, heard) = runtime();
     runtime.start(subscribes_anew(0)).detach();
-    runtime.emit(&HIT, 1);
-    runtime.emit(&HIT, 2);
+    runtime.named(&HIT).emit(1);
+    runtime.named(&HIT).emit(2);
     let save = runtime.save().unwrap();
     for _ in 0..2 {
         runtime.run_frame(0.1);
@@ -571,7 +571,7 @@ fn losses_of_a_run_that_is_rolled_back_are_reported_again_and_not_saved() {
 fn a_runtime_that_is_dropped_reports_nothing() {
     let (runtime, heard) = runtime();
     runtime.start(waits()).detach();
-    assert_eq!(runtime.emit_one(&HIT, 5), None);
+    assert_eq!(runtime.named(&HIT).emit_one(5), None);
     drop(runtime);
     assert_begin(&heard, &[]);
 }

@@ -145,7 +145,7 @@ fn entries(which: u32) -> String {
     runtime.request_stop(script.id());
     for frame in 0..8 {
         if frame % 2 == 0 {
-            runtime.emit(&HIT, frame);
+            runtime.named(&HIT).emit(frame);
         }
         runtime.run_frame(0.1);
     }

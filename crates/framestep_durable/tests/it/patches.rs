@@ -152,7 +152,7 @@ fn play<A: DurableScript, B: DurableScript>(before: A, _: B, frames: usize) -> V
     runtime.spawn(before).detach();
     for _ in 0..frames {
         runtime.run_frame_with(&mut lines, 0.1);
-        runtime.emit(&HIT, 5);
+        runtime.named(&HIT).emit(5);
     }
     let file = runtime.save().unwrap().to_bytes();
     let save = SaveState::from_bytes(&file).unwrap();

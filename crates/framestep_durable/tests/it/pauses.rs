@@ -135,7 +135,7 @@ macro_rules! deeds {
                 }),
                 frame: |at, runtime, log: &mut Log| {
                     if at % 7 == 3 {
-                        runtime.lend(log, |runtime| runtime.emit(&BELL, at));
+                        runtime.lend(log, |runtime| runtime.named(&BELL).emit(at));
                     }
                     moment(at, runtime, log);
                 },

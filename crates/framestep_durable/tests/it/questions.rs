@@ -90,12 +90,12 @@ fn signals_and_values_from_scripts_and_between_the_phases() {
         },
         frame: |at, runtime, log: &mut Log| {
             if at % 5 == 2 {
-                runtime.emit(&BELL, 1_000 + at);
-                runtime.emit(&GONG, format!("{at}"));
+                runtime.named(&BELL).emit(1_000 + at);
+                runtime.named(&GONG).emit(format!("{at}"));
             }
             if at % 11 == 5 {
-                runtime.set(&STAGE, at);
-                runtime.emit(&BELL, 2_000 + at);
+                runtime.named(&STAGE).set(at);
+                runtime.named(&BELL).emit(2_000 + at);
             }
             moment(at, runtime, log);
         },

@@ -170,7 +170,7 @@ fn scripts_go_on_at_their_awaits_in_the_new_code_with_deadlines_and_handles() {
 
     game.frames(1);
     assert_eq!(game.said(), ["3 is up", "1 is up", "2 is up"]);
-    game.runtime.emit(&BELL, 10);
+    game.runtime.named(&BELL).emit(10);
     game.frames(1);
     assert_eq!(game.said(), ["heard 11!", "heard 12!"]);
     assert_eq!(game.runtime.take(guard), Some(Ok(13)));
@@ -483,7 +483,7 @@ fn code_exchanged_every_seven_frames_plays_like_code_left_alone() {
     for frame in 0..700 {
         for game in [&mut game, &mut twin] {
             if frame % 11 == 0 {
-                game.runtime.emit(&BELL, frame);
+                game.runtime.named(&BELL).emit(frame);
             }
             game.runtime.run_frame_with(&mut game.log, 0.016);
         }

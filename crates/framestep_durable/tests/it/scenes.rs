@@ -435,8 +435,8 @@ impl Actor {
                 for _ in 0..*taps {
                     wait_seconds(length(*ms)).await;
                     let tap = select! {
-                        tap = heard.next() => tap,
-                        tap = only.next() => 1_000 + tap,
+                        tap = heard.next() => tap.unwrap(),
+                        tap = only.next() => 1_000 + tap.unwrap(),
                     };
                     log(who, format!("heard {tap}"));
                 }
@@ -565,7 +565,7 @@ impl Actor {
                 let tap = timeout(length(*ms), taps.next()).await;
                 log(who, format!("carries after {tap:?}"));
                 let every = interval(length((*ms).max(5))).missed_ticks(MissedTicks::Skip);
-                start(reader(who, taps, every.into(), *chapters)).detach();
+                start(reader(who, taps.into(), every.into(), *chapters)).detach();
             }
             Op::Resolve(value) => {
                 let resolver = with(|world: &mut World| world.resolvers.pop());
@@ -585,25 +585,20 @@ impl Actor {
 
 /// Reads events and ticks, a few in each chapter, and hands both over.
 #[durable]
-async fn reader(
-    who: u64,
-    mut taps: Subscription<u64>,
-    mut every: Schedule,
-    chapters: u8,
-) -> Chapter {
+async fn reader(who: u64, mut taps: Unread<u64>, mut every: Schedule, chapters: u8) -> Chapter {
     if IS_PATCHED.get() {
         wait_frames(1).await;
     }
     for _ in 0..2 {
         select! {
-            tap = taps.next() => log(who, format!("carried tap {tap}, {} missed", taps.missed())),
+            tap = taps.next() => log(who, format!("carried tap {}, {} missed", tap.unwrap(), taps.missed())),
             tick = every.tick() => log(who, format!("carried {tick:?}")),
         }
     }
     match chapters {
         0 => Chapter::Done(()),
         // With another subscription, whose first one is dropped.
-        1 => Chapter::Next(reader(who, TAP.keyed(0).subscription(), every, 0)),
+        1 => Chapter::Next(reader(who, Unread::of(&TAP.keyed(0)), every, 0)),
         chapters => Chapter::Next(reader(who, taps, every, chapters - 1)),
     }
 }
@@ -783,8 +778,8 @@ impl Scene {
         }
         let asked = &mut self.asked;
         self.runtime.lend(&mut self.world, |runtime| match action {
-            0 => runtime.emit(&BELL, number),
-            1 => runtime.set(&COUNT, number),
+            0 => runtime.named(&BELL).emit(number),
+            1 => runtime.named(&COUNT).set(number),
             2 => drop(runtime.stop(script)),
             3 | 4 => drop(runtime.pause(script)),
             5..=7 => drop(runtime.resume(script)),
@@ -796,18 +791,18 @@ impl Scene {
             15 => runtime
                 .clock(ClockId::GAME)
                 .set_scale(1.0 + number as f64 / 8.0),
-            16 => runtime.emit(&BELL.keyed(number % 3), number),
-            17 | 18 => runtime.emit(&TAP, number),
-            19 => runtime.set(&COUNT.keyed(number % 3), number),
-            22 => drop(runtime.remove(&COUNT.keyed(number % 3))),
-            23 => runtime.set_permits(&SEATS, number as usize % 4),
+            16 => runtime.named(&BELL.keyed(number % 3)).emit(number),
+            17 | 18 => runtime.named(&TAP).emit(number),
+            19 => runtime.named(&COUNT.keyed(number % 3)).set(number),
+            22 => drop(runtime.named(&COUNT.keyed(number % 3)).remove()),
+            23 => runtime.named(&SEATS).set_count(number as usize % 4),
             24 => drop(runtime.request_stop(script)),
             25 if number < 3 => runtime
                 .stop_owner_within(owner, length(50 * number))
                 .detach(),
             26 if number < 3 => runtime.request_owner_stop(owner),
-            27 => drop(runtime.emit_one(&BELL, number)),
-            28 => drop(runtime.emit_one(&TAP, number)),
+            27 => drop(runtime.named(&BELL).emit_one(number)),
+            28 => drop(runtime.named(&TAP).emit_one(number)),
             _ => {
                 // Those whose scripts have dropped them are withdrawn.
                 let withdrawn = runtime.withdrawn::<Question>();

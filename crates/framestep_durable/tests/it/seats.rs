@@ -107,7 +107,7 @@ fn scripts_get_permits_in_the_order_in_which_they_began_to_wait() {
     let ids: Vec<_> = sitting
         .map(|(frames, name)| sit(&mut runtime, &mut log, name, frames))
         .collect();
-    assert_eq!(runtime.available(&SEATS), 0);
+    assert_eq!(runtime.named(&SEATS).available(), 0);
     assert_eq!(runtime.holders(&SEATS), ids[..2]);
     let text = runtime.save().unwrap().to_string();
     assert!(
@@ -129,7 +129,7 @@ fn scripts_get_permits_in_the_order_in_which_they_began_to_wait() {
         "2 sits in 6",
     ];
     assert_eq!(log, expected);
-    assert_eq!(runtime.available(&SEATS), 2);
+    assert_eq!(runtime.named(&SEATS).available(), 2);
     assert_eq!(runtime.save().unwrap().to_string().lines().count(), 1);
 }
 
@@ -137,7 +137,7 @@ fn scripts_get_permits_in_the_order_in_which_they_began_to_wait() {
 fn a_wait_that_is_dropped_passes_its_permit_on() {
     for paused_frames in [0, 4] {
         let (mut runtime, mut log) = (blank(), Log::new());
-        runtime.set_permits(&SEATS, 1);
+        runtime.named(&SEATS).set_count(1);
         let first = sit(&mut runtime, &mut log, 1, 90);
         // It stops waiting before it has a permit, or after it was granted one.
         let second = runtime.start(impatient(2));
@@ -171,13 +171,13 @@ fn a_permit_is_returned_when_its_script_ends_in_any_way() {
     assert!(runtime.holders(&SEATS).contains(&next), "{log:?}");
     // Forgotten, it is returned at the end of the chapter.
     let mut runtime = blank();
-    runtime.set_permits(&SEATS, 1);
+    runtime.named(&SEATS).set_count(1);
     runtime.start(forgets(3)).detach();
     sit(&mut runtime, &mut log, 2, 1);
     run(&mut runtime, &mut log, 2);
-    assert_eq!(runtime.available(&SEATS), 0);
+    assert_eq!(runtime.named(&SEATS).available(), 0);
     run(&mut runtime, &mut log, 8);
-    assert_eq!(runtime.available(&SEATS), 1);
+    assert_eq!(runtime.named(&SEATS).available(), 1);
     assert!(runtime.scripts().is_empty());
 }
 
@@ -185,9 +185,9 @@ fn a_permit_is_returned_when_its_script_ends_in_any_way() {
 fn the_host_sets_how_many_there_are() {
     let (mut runtime, mut log) = (blank(), Log::new());
     let ids = [1, 2, 3, 4].map(|name| sit(&mut runtime, &mut log, name, 5));
-    runtime.set_permits(&SEATS, 3);
+    runtime.named(&SEATS).set_count(3);
     assert_eq!(runtime.holders(&SEATS), ids[..3]);
-    runtime.set_permits(&SEATS, 1);
+    runtime.named(&SEATS).set_count(1);
     assert_eq!(runtime.holders(&SEATS), ids[..3], "they keep theirs");
     let text = runtime.save().unwrap().to_string();
     assert!(text.contains("permits `seats`: 1, set, held by"), "{text}");
@@ -198,9 +198,9 @@ fn the_host_sets_how_many_there_are() {
     assert_eq!(runtime.holders(&SEATS), [ids[3]]);
     run(&mut runtime, &mut log, 7);
     assert_eq!(log.len(), 3, "the third was stopped before it resumed");
-    assert_eq!(runtime.available(&SEATS), 1);
+    assert_eq!(runtime.named(&SEATS).available(), 1);
     let here = runtime.save().unwrap();
-    runtime.set_permits(&SEATS, 2);
+    runtime.named(&SEATS).set_count(2);
     let there = runtime.save().unwrap();
     let text = here.diff(&there)[0].to_string();
     let expected = "the permits `seats` are 1, set, held by no script, 0 waits; there missing";
@@ -221,7 +221,7 @@ fn try_acquire_takes_what_is_there_and_is_recorded() {
     runtime.run_frame(0.1);
     runtime.run_frame(0.1);
     assert_eq!(runtime.take(script), Some(Ok([true, true, false])));
-    assert_eq!(runtime.available(&SEATS), 2);
+    assert_eq!(runtime.named(&SEATS).available(), 2);
 }
 
 #[test]
@@ -248,7 +248,7 @@ fn a_script_that_restarts_or_is_dropped_returns_its_permits() {
         for id in ids {
             loaded.stop(id);
         }
-        assert_eq!(loaded.available(&SEATS), 2, "{policy:?}");
+        assert_eq!(loaded.named(&SEATS).available(), 2, "{policy:?}");
     }
 }
 
@@ -268,7 +268,7 @@ fn a_permit_of_none_has_no_holder() {
     let mut loaded = Runtime::new(registry());
     loaded.restore(&save, Policy::Fail).unwrap();
     for runtime in [&mut runtime, &mut loaded] {
-        runtime.set_permits(&SEATS, 3);
+        runtime.named(&SEATS).set_count(3);
         assert!(runtime.holders(&SEATS).is_empty());
     }
     for _ in 0..4 {
@@ -276,5 +276,5 @@ fn a_permit_of_none_has_no_holder() {
         runtime.run_frame(0.1);
         loaded.run_frame(0.1);
     }
-    assert_eq!(runtime.available(&SEATS), 3);
+    assert_eq!(runtime.named(&SEATS).available(), 3);
 }

@@ -62,7 +62,7 @@ fn waits_for_signals_values_and_answers_have_their_names() {
     other.rollback(&save).unwrap();
     assert_eq!(waits(&other), expected);
 
-    other.set(&GOLD, 1);
+    other.named(&GOLD).set(1);
     other.run_frame(0.25);
     assert_eq!(waits(&other), ["signal knock"]);
 }

@@ -75,21 +75,21 @@ fn frame(runtime: &mut Runtime, log: &mut Log) {
 #[test]
 fn each_waiting_script_gets_each_event_in_the_order_in_which_they_began_to_wait() {
     let (mut runtime, mut log) = runtime();
-    runtime.emit(&KNOCK, 1); // no script waits for it yet
+    runtime.named(&KNOCK).emit(1); // no script waits for it yet
     frame(&mut runtime, &mut log);
     runtime.start(Guest).detach();
-    runtime.emit(&KNOCK, 2);
-    runtime.emit(&KNOCK, 3); // both have heard the first
+    runtime.named(&KNOCK).emit(2);
+    runtime.named(&KNOCK).emit(3); // both have heard the first
     frame(&mut runtime, &mut log);
     assert_eq!(log, ["a knock 2", "b knock 2"]);
     frame(&mut runtime, &mut log); // the guest knocks and sets, and the scripts that wait for a knock get it
     assert_eq!(log[2..], ["a knock 70", "b knock 70"]);
-    runtime.emit(&KNOCK, 4);
+    runtime.named(&KNOCK).emit(4);
     frame(&mut runtime, &mut log);
     assert_eq!(log[4..], ["a knock 4", "b knock 4"]);
     for stage in [3, 4, 5] {
-        runtime.set(&STAGE, stage);
-        assert_eq!(runtime.get(&STAGE), stage);
+        runtime.named(&STAGE).set(stage);
+        assert_eq!(runtime.named(&STAGE).get(), stage);
         frame(&mut runtime, &mut log);
     }
     let expected = [
@@ -118,7 +118,7 @@ fn a_value_that_was_never_set_is_the_default_and_a_condition_that_holds_at_once_
         }
     }
     let runtime = Runtime::new(Registry::new().with::<AtOnce>());
-    assert_eq!(runtime.get(&STAGE), 0);
+    assert_eq!(runtime.named(&STAGE).get(), 0);
     let handle = runtime.start(AtOnce);
     assert_eq!(runtime.take(handle), Some(Ok(0)));
 }
@@ -210,7 +210,7 @@ fn a_condition_that_changes_its_value_is_called_again() {
         async fn run(self) -> Chapter<Self> {
             let climbs = |stage: &u32| {
                 if let Some(host) = NEXT.take() {
-                    host.set(&STAGE, 3);
+                    host.executor().named(&STAGE).unwrap().set(3);
                 }
                 *stage == 3
             };
@@ -226,7 +226,7 @@ fn a_condition_that_changes_its_value_is_called_again() {
         } else {
             let script = runtime.start(Climbs);
             NEXT.set(Some(host));
-            runtime.set(&STAGE, 1);
+            runtime.named(&STAGE).set(1);
             script
         };
         for _ in 0..2 {
@@ -284,12 +284,12 @@ fn a_condition_that_starts_others_that_wait_for_the_value_is_still_asked() {
         HOST.set(Some(runtime.host().clone()));
         if is_at_once {
             // Then the first poll asks, before the wait is in its place.
-            runtime.set(&STAGE, 1);
+            runtime.named(&STAGE).set(1);
         }
         let script = runtime.start(StartsOthers);
-        runtime.set(&STAGE, 1);
+        runtime.named(&STAGE).set(1);
         runtime.run_frame(0.1);
-        runtime.set(&STAGE, 2);
+        runtime.named(&STAGE).set(2);
         runtime.run_frame(0.1);
         HOST.set(None);
         assert_eq!(runtime.take(script), Some(Ok(2)), "{is_at_once}");
@@ -333,7 +333,7 @@ fn a_subscription_to_a_value_misses_no_change_and_is_not_late() {
         }
         let mut runtime = runtime.build();
         let mut log: Vec<(u64, u32)> = Vec::new();
-        runtime.set(&SCORE.keyed("hero"), 1);
+        runtime.named(&SCORE.keyed("hero")).set(1);
         // The one that reads begins before the one that sets, and resumes after it.
         runtime.start(shows()).detach();
         runtime.start(scores()).detach();

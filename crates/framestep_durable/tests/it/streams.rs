@@ -84,7 +84,7 @@ impl DurableScript for Plays {
                     select! {
                         tick = ticks.tick() => log(format!("{tick:?}")),
                         time = frames.next() => log(format!("{:?}", time.map(|time| time.frame))),
-                        hit = hits.next() => log(format!("hit {hit}")),
+                        hit = hits.next() => log(format!("hit {}", hit.unwrap())),
                     }
                 }
             }
@@ -95,7 +95,7 @@ impl DurableScript for Plays {
 
 fn frame(at: u32, runtime: &mut Runtime, log: &mut Log) {
     if at % MOMENTS == 0 && (at / MOMENTS) % 3 != 2 {
-        runtime.emit(&HIT, at / MOMENTS);
+        runtime.named(&HIT).emit(at / MOMENTS);
     }
     moment(at, runtime, log);
 }

@@ -274,7 +274,7 @@ fn a_wait_for_another_promise_of_the_same_name_is_an_error() {
 
 #[test]
 fn an_event_that_is_stored_as_another_type_is_an_error() {
-    let emits = |runtime: &Runtime| runtime.emit(&HIT, 3);
+    let emits = |runtime: &Runtime| runtime.named(&HIT).emit(3);
     assert_eq!(
         load::<numbers::This, pairs::This>(emits).unwrap_err(),
         "the save has an event of `hit`; now it reads that as a `(u8, u8)`, which it is not"
@@ -312,7 +312,7 @@ fn another_type_without_a_stored_value_is_no_error() {
 #[test]
 fn a_value_of_another_type_is_an_error_if_a_script_awaits_it() {
     assert_eq!(
-        load::<number_of_value::This, pair_of_value::This>(|runtime| runtime.set(&STAGE, 3))
+        load::<number_of_value::This, pair_of_value::This>(|runtime| runtime.named(&STAGE).set(3))
             .unwrap_err(),
         "the save has the value `stage`; now it reads that as a `(u8, u8)`, which it is not"
     );

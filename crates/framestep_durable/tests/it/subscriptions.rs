@@ -19,7 +19,7 @@ async fn reads(name: String, chapters: u32) -> Chapter {
     let mut taps = TAP.subscribe();
     for _ in 0..2 {
         wait_seconds(0.3).await;
-        let tap = taps.next().await;
+        let tap = taps.next().await.unwrap();
         log(format!("{name} {tap}, {} missed", taps.missed()));
     }
     match chapters {
@@ -37,7 +37,7 @@ async fn drops() -> u32 {
     let waits = first.next();
     drop(waits);
     let polled = timeout(0.1, first.next()).await;
-    polled.unwrap_or(0) + first.next().await
+    polled.map_or(0, Option::unwrap) + first.next().await.unwrap()
 }
 
 fn registry() -> Registry {
@@ -61,10 +61,10 @@ fn no_event_is_lost_between_two_waits_but_those_beyond_the_limit() {
         let mut runtime = Runtime::new(registry());
         let mut log = Log::new();
         runtime.start(reads("early".into(), 1)).detach();
-        runtime.emit(&TAP, 1);
+        runtime.named(&TAP).emit(1);
         runtime.start(reads("late".into(), 1)).detach();
         for tap in 2..5 {
-            runtime.emit(&TAP, tap);
+            runtime.named(&TAP).emit(tap);
             if loads {
                 runtime = reloaded(&runtime);
             }
@@ -96,7 +96,7 @@ fn another_chapter_begins_without_the_events_of_the_last_one() {
     let mut log = Log::new();
     runtime.start(reads("x".into(), 2)).detach();
     for tap in 1..=20 {
-        runtime.emit(&TAP, tap);
+        runtime.named(&TAP).emit(tap);
         runtime.run_frame_with(&mut log, 0.1);
         runtime = reloaded(&runtime);
         let text = runtime.save().unwrap().to_string();
@@ -117,7 +117,7 @@ fn another_chapter_begins_without_the_events_of_the_last_one() {
 fn a_wait_that_is_dropped_loses_nothing_and_a_subscription_that_is_dropped_is_gone() {
     let mut runtime = Runtime::new(registry());
     let script = runtime.start(drops());
-    runtime.emit(&HIT, 1);
+    runtime.named(&HIT).emit(1);
     let unread = |runtime: &Runtime| {
         runtime
             .save()
@@ -129,7 +129,7 @@ fn a_wait_that_is_dropped_loses_nothing_and_a_subscription_that_is_dropped_is_go
     assert_eq!(unread(&runtime), 2);
     runtime.run_frame(0.1); // reads 1
     assert_eq!(unread(&runtime), 1);
-    runtime.emit(&HIT, 2);
+    runtime.named(&HIT).emit(2);
     runtime.run_frame(0.1);
     assert_eq!(runtime.take(script), Some(Ok(3)));
     assert_eq!(unread(&runtime), 0);
@@ -141,7 +141,7 @@ async fn order(name: u32) {
     next_frame().await;
     let mut hits = HIT.subscribe();
     let hit = match name % 3 {
-        0 => hits.next().await,
+        0 => hits.next().await.unwrap(),
         1 => HIT.wait().await,
         _ => HIT.wait_for(|hit| *hit > 1).await,
     };
@@ -161,7 +161,7 @@ fn scripts_that_wait_in_different_ways_resume_in_the_order_in_which_they_began()
             runtime = reloaded(&runtime);
         }
         // 2 and 5 refuse the first hit, and wait again, after the others.
-        runtime.emit(&HIT, 1);
+        runtime.named(&HIT).emit(1);
         runtime.run_frame_with(&mut log, 0.1);
         for name in [6, 7] {
             runtime.start(order(name)).detach();
@@ -170,7 +170,7 @@ fn scripts_that_wait_in_different_ways_resume_in_the_order_in_which_they_began()
         if loads {
             runtime = reloaded(&runtime);
         }
-        runtime.emit(&HIT, 2);
+        runtime.named(&HIT).emit(2);
         runtime.run_frame_with(&mut log, 0.1);
         let expected = ["0 1", "1 1", "3 1", "4 1", "2 2", "5 2", "6 2", "7 2"];
         assert_eq!(log, expected, "{loads}");

@@ -153,7 +153,7 @@ fn play(mut runtime: Runtime, by_phase: bool) -> (Vec<u64>, World) {
             }
         }
         if frame % 7 == 3 {
-            runtime.emit(&KNOCK, frame);
+            runtime.named(&KNOCK).emit(frame);
         }
         if by_phase {
             runtime.begin_frame(0.03);
@@ -419,7 +419,7 @@ fn scripts_without_a_world_can_be_tested() {
     for _ in 0..9 {
         runtime.run_frame(0.1);
     }
-    assert_eq!(runtime.get(&STAGE), 7);
+    assert_eq!(runtime.named(&STAGE).get(), 7);
 }
 
 #[test]

@@ -68,7 +68,7 @@ fn play(mut each_frame: impl FnMut(&mut Runtime, &mut World)) {
     let _held = runtime.start(joiner());
     for frame in 0..60 {
         if frame % 11 == 5 {
-            runtime.emit(&BELL, format!("bell {frame}"));
+            runtime.named(&BELL).emit(format!("bell {frame}"));
         }
         each_frame(&mut runtime, &mut world);
         runtime.run_frame_with(&mut world, 0.06);

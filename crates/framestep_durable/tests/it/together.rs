@@ -22,8 +22,8 @@ macro_rules! porters {
                 /// Has used no subscription yet; or awaits one in its first or its second chapter.
                 #[durable(name = "porter")]
                 pub(super) async fn porter(
-                    mut $knocks: Subscription<$type>,
-                    mut $others: Subscription<$type>,
+                    mut $knocks: Unread<$type>,
+                    mut $others: Unread<$type>,
                     chapters: u8,
                 ) -> Chapter {
                     if chapters > 0 {
@@ -68,7 +68,7 @@ fn an_event_of_a_subscription_in_a_state_that_is_read_as_another_type_is_an_erro
     for chapters in [0, 2] {
         for is_begun in [false, true] {
             let runtime = Runtime::new(Registry::new().with::<unused::Porter>());
-            let porter = unused::porter(KNOCK.subscription(), KNOCK.subscription(), chapters);
+            let porter = unused::porter(Unread::of(&KNOCK), Unread::of(&KNOCK), chapters);
             if is_begun {
                 runtime.start(porter).detach();
             } else {
@@ -78,7 +78,7 @@ fn an_event_of_a_subscription_in_a_state_that_is_read_as_another_type_is_an_erro
             let save = runtime.save().unwrap();
             // There is nothing to misread.
             assert_eq!(said::<unused_pairs::Porter>(&save), None, "{case}");
-            runtime.emit(&KNOCK, 3);
+            runtime.named(&KNOCK).emit(3);
             let save = runtime.save().unwrap();
             assert_eq!(said::<unused::Porter>(&save), None, "{case}");
             let error = said::<unused_pairs::Porter>(&save).unwrap_or_default();
@@ -91,10 +91,10 @@ fn an_event_of_a_subscription_in_a_state_that_is_read_as_another_type_is_an_erro
 pub(crate) fn a_restart_drops_the_events_that_its_code_cannot_read() {
     for policy in [Policy::Restart, Policy::RestartAfterWait] {
         let runtime = Runtime::new(Registry::new().with::<unused::Porter>());
-        let porter = unused::porter(KNOCK.subscription(), KNOCK.subscription(), 1);
+        let porter = unused::porter(Unread::of(&KNOCK), Unread::of(&KNOCK), 1);
         runtime.start(porter).detach();
-        runtime.emit(&KNOCK, 3);
-        runtime.emit(&PAIRS, (4, 5));
+        runtime.named(&KNOCK).emit(3);
+        runtime.named(&PAIRS).emit((4, 5));
         let save = runtime.save_state().unwrap().to_bytes();
         let save = SaveState::from_bytes(&save).unwrap();
 
@@ -116,9 +116,9 @@ pub(crate) fn a_restart_drops_the_events_that_its_code_cannot_read() {
 #[test]
 fn an_event_of_a_pair_is_read_as_one_again() {
     let runtime = Runtime::new(Registry::new().with::<unused_pairs::Porter>());
-    let porter = unused_pairs::porter(PAIRS.subscription(), PAIRS.subscription(), 1);
+    let porter = unused_pairs::porter(Unread::of(&PAIRS), Unread::of(&PAIRS), 1);
     runtime.start(porter).detach();
-    runtime.emit(&PAIRS, (3, 4));
+    runtime.named(&PAIRS).emit((3, 4));
     let save = runtime.save().unwrap();
     assert_eq!(said::<unused_pairs::Porter>(&save), None);
 }
@@ -127,11 +127,11 @@ fn an_event_of_a_pair_is_read_as_one_again() {
 fn an_event_for_a_subscription_that_is_awaited_is_compared_as_well() {
     for chapters in [0, 2] {
         let runtime = Runtime::new(Registry::new().with::<numbers::Porter>());
-        let porter = numbers::porter(KNOCK.subscription(), KNOCK.subscription(), chapters);
+        let porter = numbers::porter(Unread::of(&KNOCK), Unread::of(&KNOCK), chapters);
         runtime.start(porter).detach();
         let save = runtime.save().unwrap();
         assert_eq!(said::<numbers::Porter>(&save), None);
-        runtime.emit(&KNOCK, 3);
+        runtime.named(&KNOCK).emit(3);
         let save = runtime.save().unwrap();
         assert_eq!(said::<numbers::Porter>(&save), None);
         assert!(said::<pairs::Porter>(&save).unwrap().contains(MISREAD));
@@ -142,7 +142,7 @@ fn an_event_for_a_subscription_that_is_awaited_is_compared_as_well() {
 fn a_wait_for_another_subscription_of_the_state_is_an_error() {
     for chapters in [0, 2] {
         let runtime = Runtime::new(Registry::new().with::<numbers::Porter>());
-        let porter = numbers::porter(KNOCK.subscription(), KNOCK.subscription(), chapters);
+        let porter = numbers::porter(Unread::of(&KNOCK), Unread::of(&KNOCK), chapters);
         runtime.start(porter).detach();
         let save = runtime.save().unwrap();
         let error = said::<others::Porter>(&save).unwrap();
@@ -179,7 +179,7 @@ enum Before {
 }
 
 #[durable]
-async fn asks(mut knocks: Subscription<u8>, before: Option<Before>) -> Chapter {
+async fn asks(mut knocks: Unread<u8>, before: Option<Before>) -> Chapter {
     match before {
         None => {}
         Some(Before::Chapter) => {
@@ -210,7 +210,7 @@ async fn asks(mut knocks: Subscription<u8>, before: Option<Before>) -> Chapter {
 fn question(runtime: &mut Runtime, save: &SaveState, one: bool) -> RequestId<Opens> {
     runtime.rollback(save).unwrap();
     let script = runtime.scripts()[0].0;
-    runtime.emit(&KNOCK, u8::from(one));
+    runtime.named(&KNOCK).emit(u8::from(one));
     if one {
         runtime.request_stop(script);
     }
@@ -230,7 +230,7 @@ fn events_that_were_handed_over_and_requests_to_stop_are_a_part_of_the_history()
 
     for before in [Chapter, Child, IsAsked, Asked] {
         let mut runtime = Runtime::new(Registry::new().with::<Asks>());
-        let begins = asks(KNOCK.subscription(), Some(before));
+        let begins = asks(Unread::of(&KNOCK), Some(before));
         runtime.start(begins).detach();
         let save = runtime.save_state().unwrap();
         let undone = question(&mut runtime, &save, false);
@@ -260,7 +260,7 @@ enum Shift {
 /// A guard who hands over what he has not heard when he is asked to go.
 #[derive(Serialize, Deserialize)]
 struct Guard {
-    knocks: Subscription<u8>,
+    knocks: Unread<u8>,
     rounds: Schedule,
     shift: Shift,
     next: OwnerId,
@@ -277,7 +277,7 @@ impl DurableScript for Guard {
                 select! {
                     biased;
                     () = stop_requested() => self.shift = Shift::Relieves,
-                    knock = self.knocks.next() => log(format!("{shift:?} {knock}")),
+                    knock = self.knocks.next() => log(format!("{shift:?} {}", knock.unwrap())),
                     _ = self.rounds.tick() => log(format!("{shift:?} goes round")),
                 }
                 effect_once_per_frame(format!("{shift:?}"), || ());
@@ -323,8 +323,8 @@ async fn knocks(level: OwnerId, next: OwnerId) {
 
 /// Does not hear the request.
 #[durable]
-async fn deaf(mut knocks: Subscription<u8>) -> Chapter {
-    log(format!("deaf {}", knocks.next().await));
+async fn deaf(mut knocks: Unread<u8>) -> Chapter {
+    log(format!("deaf {}", knocks.next().await.unwrap()));
     wait_seconds(0.3).await;
     Chapter::Next(deaf(knocks))
 }
@@ -342,13 +342,13 @@ fn begin(runtime: &mut Runtime, log: &mut Log) {
     let (level, next) = (runtime.owner(), runtime.owner());
     runtime.lend(log, |runtime| {
         let guard = Guard {
-            knocks: KNOCK.subscription(),
+            knocks: Unread::of(&KNOCK),
             rounds: interval(0.35).into(),
             shift: Shift::Guards,
             next,
         };
         runtime.start_on(level, guard).detach();
-        runtime.start_on(level, deaf(KNOCK.subscription())).detach();
+        runtime.start_on(level, deaf(Unread::of(&KNOCK))).detach();
         runtime.start(knocks(level, next)).detach();
     });
 }

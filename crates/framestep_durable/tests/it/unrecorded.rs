@@ -15,8 +15,21 @@ thread_local! {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 enum Does {
     Signal,
+    Emit,
+    EmitOne,
+    Subscribe,
+    WaitFor,
+    NamedEmit,
+    NamedWait,
     Watch,
+    Get,
+    Set,
+    Update,
+    NamedGet,
     Semaphore,
+    Take,
+    Permits,
+    NamedTake,
     Promise,
     Join,
     ChangesOf,
@@ -50,8 +63,21 @@ impl DurableScript for Waits {
         }
         match self.0 {
             Signal => drop(SIGNAL.with(Clone::clone).wait().await),
+            Emit => SIGNAL.with(|signal| signal.emit(1)),
+            EmitOne => drop(SIGNAL.with(|signal| signal.emit_one(1))),
+            Subscribe => drop(SIGNAL.with(Clone::clone).subscribe()),
+            WaitFor => drop(SIGNAL.with(|signal| signal.wait_for(|_| true))),
+            NamedEmit => sync::signal("plain").emit(1),
+            NamedWait => drop(sync::signal::<u32>("plain").wait().await),
             Watch => drop(sync::Watch::new(1).changed().await),
+            Get => drop(sync::Watch::new(1).get()),
+            Set => sync::Watch::new(1).set(2),
+            Update => sync::Watch::new(1).update(|value| *value += 1),
+            NamedGet => drop(sync::watch("plain", || 1).get()),
             Semaphore => drop(sync::Semaphore::new(0).acquire().await),
+            Take => drop(sync::Semaphore::new(1).try_acquire()),
+            Permits => sync::Semaphore::new(1).add(1),
+            NamedTake => drop(sync::semaphore("plain", 1).try_acquire()),
             Promise => drop(sync::promise::<u32>().1.await),
             Join => drop(PLAIN.take().unwrap().await),
             ChangesOf => drop(wait::changes_of(|| 1).next().await),
@@ -82,9 +108,9 @@ impl DurableScript for Waits {
     }
 }
 
-const REFUSED: [Does; 14] = [
-    Signal, Watch, Semaphore, Promise, Join, ChangesOf, With, TryWithRef, Start, Spawn, Script,
-    Owner, ChildClock, Handle,
+const REFUSED: [Does; 27] = [
+    Signal, Emit, EmitOne, Subscribe, WaitFor, NamedEmit, NamedWait, Watch, Get, Set, Update, NamedGet, Semaphore, Take,
+    Permits, NamedTake, Promise, Join, ChangesOf, With, TryWithRef, Start, Spawn, Script, Owner, ChildClock, Handle,
 ];
 
 const FOREIGN: [Does; 2] = [Channel, ChannelAfterSteps];

@@ -213,7 +213,7 @@ impl DurableScript for Tour {
 fn a_script_accesses_an_entity_by_number() {
     fn ring(runtime: NonSend<DurableRuntime>, healths: Query<&Health>) {
         if healths.iter().any(|health| health.0 == 6) {
-            runtime.host().emit(&BELL, 6);
+            runtime.host().executor().enter(|| BELL.emit(6));
         }
     }
     let registry = || registry().with::<Tour>();

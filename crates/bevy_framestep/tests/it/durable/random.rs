@@ -215,7 +215,7 @@ fn frame(app: &mut App, host: &mut Dice) {
     if host.roll(6) == 0 {
         let horn = host.roll(50) as i32;
         let runtime = app.world().non_send::<DurableRuntime>();
-        runtime.host().emit(&HORN, horn);
+        runtime.host().executor().enter(|| HORN.emit(horn));
     }
     if app.world().resource::<DurableEntities>().iter().count() < 4 {
         app.world_mut()

@@ -1,121 +1,19 @@
-//! What a host does with signals, values, permits, promises and questions.
+//! What a host does with permits, promises and questions.
 
+use framestep::durable::name_of;
+use framestep::sync::Semaphore;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::bytes::{Bytes, EventName, Marked};
+use crate::bytes::{Bytes, Marked};
 use crate::events::Settled;
 use crate::ids::ScriptId;
 use crate::runtime::RuntimeHandle;
-use crate::wait::{
-    Request, RequestId, Resolver, Semaphore, Signal, Watch, expect_countable, read_value,
-};
+use crate::wait::{Request, RequestId, Resolver};
 
 impl RuntimeHandle {
-    /// Emits an event for the host. The signal may have a key: `KNOCK.keyed(door)`.
-    ///
-    /// # Panics
-    ///
-    /// If the value does not serialise.
-    #[track_caller]
-    #[expect(clippy::needless_pass_by_value, reason = "as in framestep")]
-    pub fn emit<T, N>(&self, signal: &Signal<T, N>, value: T)
-    where
-        T: Serialize + DeserializeOwned + 'static,
-        N: EventName,
-    {
-        let value = Marked::of(&value);
-        self.shared.events.emit(signal.full_name(), &value);
-    }
-
-    /// Emits an event for the host to one script: the one that has waited longest. Returns the value if
-    /// none waits. See [`Signal::emit_one`].
-    ///
-    /// # Panics
-    ///
-    /// If the value does not serialise.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use framestep_durable::prelude::*;
-    /// const JOBS: Signal<u32> = signal("jobs");
-    ///
-    /// let runtime = Runtime::new(Registry::new());
-    /// assert_eq!(runtime.emit_one(&JOBS, 3), Some(3)); // no script waits
-    /// ```
-    #[track_caller]
-    pub fn emit_one<T, N>(&self, signal: &Signal<T, N>, value: T) -> Option<T>
-    where
-        T: Serialize + DeserializeOwned + 'static,
-        N: EventName,
-    {
-        let event = Marked::of(&value);
-        let is_given = self.shared.events.emit_one(signal.full_name(), &event);
-        (!is_given).then_some(value)
-    }
-
-    /// Sets a value for the host. It may have a key: `STAGE.keyed(quest)`.
-    ///
-    /// # Panics
-    ///
-    /// If it does not serialise.
-    #[track_caller]
-    #[expect(clippy::needless_pass_by_value, reason = "as in framestep")]
-    pub fn set<T, N>(&self, value: &Watch<T, N>, to: T)
-    where
-        T: Serialize + DeserializeOwned + 'static,
-        N: EventName,
-    {
-        let to = Bytes::of(&to);
-        self.shared.events.set(value.full_name(), Some(to));
-    }
-
-    /// The current value.
-    ///
-    /// # Panics
-    ///
-    /// If another value of the same name has another type.
-    pub fn get<T, N>(&self, value: &Watch<T, N>) -> T
-    where
-        T: Serialize + DeserializeOwned + 'static,
-        N: EventName,
-    {
-        let (_, bytes) = self.shared.events.value(value.full_name());
-        bytes.map_or_else(
-            || value.start(),
-            |bytes| read_value(value.full_name(), &bytes),
-        )
-    }
-
-    /// Removes a value: it is its start value again, and nothing is kept for it. If it was
-    /// set, this is a change. Returns whether it was set.
-    pub fn remove<T, N>(&self, value: &Watch<T, N>) -> bool
-    where
-        T: Serialize + DeserializeOwned + 'static,
-        N: EventName,
-    {
-        self.shared.events.set(value.full_name(), None)
-    }
-
-    /// How many permits are free.
-    pub fn available<N: EventName>(&self, semaphore: &Semaphore<N>) -> usize {
-        let free = self
-            .shared
-            .events
-            .free_permits(semaphore.full_name(), semaphore.declared());
-        usize::try_from(free).unwrap_or(usize::MAX)
-    }
-
     /// The scripts that have permits, one for each [`Permit`](crate::Permit), in the order of their
     /// numbers.
-    pub fn holders<N: EventName>(&self, semaphore: &Semaphore<N>) -> Vec<ScriptId> {
-        self.shared.events.holders(semaphore.full_name())
-    }
-
-    /// Sets how many permits there are, instead of the number in the code. This is kept, and saved,
-    /// until it is set to that number again. Scripts keep the permits that they have, even if there
-    /// are fewer now. If there are more, scripts that wait get them.
     ///
     /// # Examples
     ///
@@ -124,26 +22,13 @@ impl RuntimeHandle {
     /// const TOKENS: Semaphore = semaphore("attack tokens", 2);
     ///
     /// let runtime = Runtime::new(Registry::new());
-    /// runtime.set_permits(&TOKENS, 3); // the game is hard
-    /// assert_eq!(runtime.available(&TOKENS), 3);
+    /// runtime.named(&TOKENS).set_count(3); // the game is hard
+    /// assert_eq!(runtime.named(&TOKENS).available(), 3);
     /// assert!(runtime.holders(&TOKENS).is_empty());
     /// ```
-    pub fn set_permits<N: EventName>(&self, semaphore: &Semaphore<N>, count: usize) {
-        let declared = semaphore.declared();
-        self.shared
-            .events
-            .set_permits(semaphore.full_name(), declared, count as u64);
-    }
-
-    /// Adds `count` permits for the host. See [`Semaphore::add`].
-    ///
-    /// # Panics
-    ///
-    /// If there would be more permits than can be counted.
-    #[track_caller]
-    pub fn add_permits<N: EventName>(&self, semaphore: &Semaphore<N>, count: usize) {
-        let (name, declared) = (semaphore.full_name(), semaphore.declared());
-        expect_countable(self.shared.events.add_permits(name, declared, count as u64));
+    pub fn holders(&self, semaphore: &Semaphore) -> Vec<ScriptId> {
+        let name = name_of(semaphore);
+        name.map_or(Vec::new(), |name| self.shared.events.holders(name.full))
     }
 
     /// Resolves a [promise](crate::promise) for the host. Returns `false` if it was dropped, or was

@@ -94,6 +94,12 @@ impl RuntimeHandle {
         &self.shared
     }
 
+    /// The executor of the runtime, for what both have in common: [`enter`](framestep::Handle::enter), to use signals,
+    /// watches and semaphores as scripts do, [`named`](framestep::Handle::named), and the time.
+    pub fn executor(&self) -> &framestep::Handle {
+        &self.shared.executor
+    }
+
     /// Starts a script for the host: it runs up to its first wait. If it needs the world
     /// before that, start it inside [`Runtime::lend`](crate::Runtime::lend).
     ///
@@ -380,7 +386,7 @@ impl RuntimeHandle {
     /// runtime.on_loss(move |loss| log.borrow_mut().push(loss.to_string()));
     /// runtime.start(hero()).detach();
     /// for hit in [1, 2, 3] {
-    ///     runtime.emit(&HIT, hit);
+    ///     runtime.named(&HIT).emit(hit);
     /// }
     /// assert!(heard.borrow()[0].starts_with("the script `hero` (#1) has missed 1 events"));
     /// ```

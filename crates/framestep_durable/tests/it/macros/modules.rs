@@ -105,7 +105,7 @@ fn chapters_follow_each_other() {
     let (mut runtime, mut log) = (blank(), Log::new());
     let witness = runtime.spawn(witness());
     runtime.run_frame_with(&mut log, 0.1);
-    runtime.emit(&NEAR, 9);
+    runtime.named(&NEAR).emit(9);
     for _ in 0..8 {
         runtime.run_frame_with(&mut log, 0.1);
     }
@@ -139,7 +139,7 @@ fn modules_are_saved_loaded_and_rolled_back_at_every_moment() {
         },
         frame: |frame, runtime, log: &mut Log| {
             if frame == 2 {
-                runtime.emit(&NEAR, 1);
+                runtime.named(&NEAR).emit(1);
             }
             runtime.run_frame_with(log, 0.1);
         },

@@ -94,7 +94,7 @@ fn permits_whose_statement_is_gone_are_returned() {
         say("up");
     });
     let (runtime, _) = loaded(&builds, 5);
-    assert_eq!(runtime.available(&SEATS), 1);
+    assert_eq!(runtime.named(&SEATS).available(), 1);
     loads(&builds).are_right();
 }
 

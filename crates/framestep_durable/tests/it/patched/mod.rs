@@ -121,9 +121,9 @@ const FRAMES: usize = 60;
 
 fn frame(runtime: &mut Runtime, story: &mut Story, number: usize) {
     match number {
-        9 | 21 | 33 => runtime.emit(&KEY, ()),
-        12 | 30 => runtime.emit(&HIT, 5),
-        17 | 40 => runtime.emit(&HEAL, 3),
+        9 | 21 | 33 => runtime.named(&KEY).emit(()),
+        12 | 30 => runtime.named(&HIT).emit(5),
+        17 | 40 => runtime.named(&HEAL).emit(3),
         _ => {}
     }
     runtime.run_frame_with(story, 0.1);

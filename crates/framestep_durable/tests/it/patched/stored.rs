@@ -118,7 +118,7 @@ fn events_that_a_subscription_has_not_read_are_compared() {
             let mut blows = BLOW.subscribe();
             BLOW.emit(Blow { strength: 7, side: 1 });
             wait_seconds(1).await;
-            let blow = blows.next().await;
+            let blow = blows.next().await.unwrap();
             say(format!("{} {}", blow.strength, blow.side));
         }
     } => {
@@ -130,7 +130,7 @@ fn events_that_a_subscription_has_not_read_are_compared() {
             let mut blows = BLOW.subscribe();
             BLOW.emit(Blow { strength: 7, side: 1 });
             wait_seconds(1).await;
-            let blow = blows.next().await;
+            let blow = blows.next().await.unwrap();
             say(format!("{} {}", blow.strength, blow.side));
         }
     });
@@ -144,10 +144,10 @@ fn events_of_a_subscription_in_a_state_are_compared() {
         pub(super) struct Blow { strength: u32, side: u32 }
         pub(super) const BLOW: Signal<Blow> = signal("patched carried blow");
         #[durable]
-        pub(super) async fn talk(mut blows: Subscription<Blow>) {
+        pub(super) async fn talk(mut blows: Unread<Blow>) {
             BLOW.emit(Blow { strength: 7, side: 1 });
             wait_seconds(1).await;
-            let blow = blows.next().await;
+            let blow = blows.next().await.unwrap();
             wait_seconds(1).await;
             say(format!("{} {}", blow.strength, blow.side));
         }
@@ -156,14 +156,14 @@ fn events_of_a_subscription_in_a_state_are_compared() {
         pub(super) struct Blow { side: u32, strength: u32 }
         pub(super) const BLOW: Signal<Blow> = signal("patched carried blow");
         #[durable]
-        pub(super) async fn talk(mut blows: Subscription<Blow>) {
+        pub(super) async fn talk(mut blows: Unread<Blow>) {
             BLOW.emit(Blow { strength: 7, side: 1 });
             wait_seconds(1).await;
-            let blow = blows.next().await;
+            let blow = blows.next().await.unwrap();
             wait_seconds(1).await;
             say(format!("{} {}", blow.strength, blow.side));
         }
-    } with talk(BLOW.subscription()) => talk(BLOW.subscription()));
+    } with talk(Unread::of(&BLOW)) => talk(Unread::of(&BLOW)));
     loads(&builds).are_refused(0..20, "");
 }
 

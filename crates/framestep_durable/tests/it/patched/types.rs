@@ -80,7 +80,7 @@ fn events_that_a_wait_has_read_are_compared() {
         pub(super) async fn talk() {
             let mut blows = BLOW.subscribe();
             BLOW.emit(Blow { strength: 7, side: 1 });
-            let blow = blows.next().await;
+            let blow = blows.next().await.unwrap();
             wait_seconds(1).await;
             say(format!("{} {}", blow.strength, blow.side));
         }
@@ -92,7 +92,7 @@ fn events_that_a_wait_has_read_are_compared() {
         pub(super) async fn talk() {
             let mut blows = BLOW.subscribe();
             BLOW.emit(Blow { strength: 7, side: 1 });
-            let blow = blows.next().await;
+            let blow = blows.next().await.unwrap();
             wait_seconds(1).await;
             say(format!("{} {}", blow.strength, blow.side));
         }
@@ -109,7 +109,7 @@ fn events_that_no_wait_has_read_are_compared() {
             let mut told = TOLD.subscribe();
             TOLD.emit((1, 2));
             wait_seconds(1).await;
-            say(format!("{:?}", told.next().await));
+            say(format!("{:?}", told.next().await.unwrap()));
         }
     } => {
         const TOLD: Signal<u8> = signal("patched told");
@@ -118,7 +118,7 @@ fn events_that_no_wait_has_read_are_compared() {
             let mut told = TOLD.subscribe();
             TOLD.emit(1);
             wait_seconds(1).await;
-            say(format!("{:?}", told.next().await));
+            say(format!("{:?}", told.next().await.unwrap()));
         }
     });
     loads(&builds).are_refused(0..10, "which it is not");

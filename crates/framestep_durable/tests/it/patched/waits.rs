@@ -249,12 +249,12 @@ fn subscriptions_in_another_order_are_told_apart() {
         let mut hits = HIT.subscribe();
         let mut heals = HEAL.subscribe();
         wait_seconds(2).await;
-        say(format!("hit {}, heal {}", hits.next().await, heals.next().await));
+        say(format!("hit {}, heal {}", hits.next().await.unwrap(), heals.next().await.unwrap()));
     } => {
         let mut heals = HEAL.subscribe();
         let mut hits = HIT.subscribe();
         wait_seconds(2).await;
-        say(format!("hit {}, heal {}", hits.next().await, heals.next().await));
+        say(format!("hit {}, heal {}", hits.next().await.unwrap(), heals.next().await.unwrap()));
     });
     loads(&builds).are_right();
 }
@@ -268,7 +268,7 @@ fn a_signal_with_another_name_is_refused_while_it_is_awaited() {
             let mut answers = ANSWER.subscribe();
             ANSWER.emit(7);
             wait_seconds(1).await;
-            say(format!("{}", answers.next().await));
+            say(format!("{}", answers.next().await.unwrap()));
         }
     } => {
         const ANSWER: Signal<u32> = signal("reply");
@@ -277,7 +277,7 @@ fn a_signal_with_another_name_is_refused_while_it_is_awaited() {
             let mut answers = ANSWER.subscribe();
             ANSWER.emit(7);
             wait_seconds(1).await;
-            say(format!("{}", answers.next().await));
+            say(format!("{}", answers.next().await.unwrap()));
         }
     });
     loads(&builds).are_refused(0..10, "`subscribe`");

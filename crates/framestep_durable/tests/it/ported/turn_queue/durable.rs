@@ -56,7 +56,7 @@ pub(crate) fn begin(runtime: &mut Runtime, world: &mut World) {
 }
 
 pub(crate) fn frame(frame: u32, runtime: &mut Runtime, world: &mut World) {
-    runtime.emit(&CHOICE, CHOICES[frame as usize - 1]);
+    runtime.named(&CHOICE).emit(CHOICES[frame as usize - 1]);
     runtime.run_frame_with(world, 0.25);
 }
 
