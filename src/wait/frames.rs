@@ -214,16 +214,6 @@ impl Count {
         })
     }
 
-    /// Takes the new count out, for a recorder.
-    fn take_new(&mut self) -> Self {
-        Count {
-            registration: self.registration.take_new(),
-            unit: self.unit,
-            count: self.count,
-            due: self.due,
-        }
-    }
-
     /// The part that all waits have in common.
     pub(crate) fn registration(&self) -> &Registration {
         &self.registration
@@ -276,18 +266,30 @@ impl Recorded for Count {
     fn take(&mut self) -> DurableWait {
         self.take_new().into()
     }
+
+    #[inline]
+    fn drop_new(&mut self) {
+        drop(self.take_new());
+    }
 }
 
 impl BeginsSimply for Count {
+    fn take_new(&mut self) -> Self {
+        Count {
+            registration: self.registration.take_new(),
+            unit: self.unit,
+            count: self.count,
+            due: self.due,
+        }
+    }
+
     fn begins_simply(&self, _: &Scope<'_>) -> bool {
         true
     }
 
-    fn begin_simply(&mut self, scope: &Scope<'_>, cx: &Context<'_>) -> DurableWait {
-        let mut begun = self.take_new();
-        begun.begin(scope);
-        begun.register(scope, cx);
-        begun.into()
+    fn begin_simply(&mut self, scope: &Scope<'_>, cx: &Context<'_>) {
+        self.begin(scope);
+        self.register(scope, cx);
     }
 }
 

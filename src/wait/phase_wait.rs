@@ -215,19 +215,26 @@ impl Recorded for PhaseWait {
     }
 
     fn take(&mut self) -> DurableWait {
-        PhaseWait::of(self.registration.take_new()).into()
+        self.take_new().into()
+    }
+
+    #[inline]
+    fn drop_new(&mut self) {
+        drop(self.take_new());
     }
 }
 
 impl BeginsSimply for PhaseWait {
+    fn take_new(&mut self) -> Self {
+        PhaseWait::of(self.registration.take_new())
+    }
+
     fn begins_simply(&self, _: &Scope<'_>) -> bool {
         true
     }
 
-    fn begin_simply(&mut self, scope: &Scope<'_>, cx: &Context<'_>) -> DurableWait {
-        let mut begun = PhaseWait::of(self.registration.take_new());
-        begun.registration.begin_for_run(scope, cx);
-        begun.into()
+    fn begin_simply(&mut self, scope: &Scope<'_>, cx: &Context<'_>) {
+        self.registration.begin_for_run(scope, cx);
     }
 }
 

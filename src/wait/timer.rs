@@ -443,10 +443,14 @@ impl Recorded for Timer {
     fn take(&mut self) -> DurableWait {
         self.take_new().into()
     }
+
+    #[inline]
+    fn drop_new(&mut self) {
+        drop(self.take_new());
+    }
 }
 
-impl Timer {
-    /// Takes the new timer out.
+impl BeginsSimply for Timer {
     fn take_new(&mut self) -> Self {
         let deadline = self.wait.deadline;
         // For a reset.
@@ -463,21 +467,17 @@ impl Timer {
             clock: clock.map(|clock| AwaitedClock::new(clock.state())),
         }
     }
-}
 
-impl BeginsSimply for Timer {
     fn begins_simply(&self, scope: &Scope<'_>) -> bool {
         matches!(self.wait.deadline, Deadline::In(ClockIndex::OWN, _))
             && scope.is_plain_but_recorded()
     }
 
-    fn begin_simply(&mut self, scope: &Scope<'_>, cx: &Context<'_>) -> DurableWait {
-        let mut begun = self.take_new();
-        if let Deadline::In(_, length_ns) = begun.wait.deadline {
+    fn begin_simply(&mut self, scope: &Scope<'_>, cx: &Context<'_>) {
+        if let Deadline::In(_, length_ns) = self.wait.deadline {
             let due = Due::After(length_ns);
-            begun.wait.begin(scope, cx, ClockRef::Game, due);
+            self.wait.begin(scope, cx, ClockRef::Game, due);
         }
-        begun.into()
     }
 }
 

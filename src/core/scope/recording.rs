@@ -276,15 +276,24 @@ pub(crate) trait Recorded {
 
     /// Takes the new wait out.
     fn take(&mut self) -> DurableWait;
+
+    /// Drops the new wait, whose end a journal has.
+    #[inline]
+    fn drop_new(&mut self) {
+        drop(self.take());
+    }
 }
 
 /// One that can begin without a call of the recorder.
-pub(crate) trait BeginsSimply: Recorded {
+pub(crate) trait BeginsSimply: Recorded + Into<DurableWait> {
+    /// Takes the new wait out, as what it is.
+    fn take_new(&mut self) -> Self;
+
     /// Whether the new wait can [begin](Self::begin_simply) in `scope`, in a coroutine that nobody observes.
     fn begins_simply(&self, scope: &Scope<'_>) -> bool;
 
-    /// Takes the new wait out, and begins it. Calls no user code, and does not panic.
-    fn begin_simply(&mut self, scope: &Scope<'_>, cx: &Context<'_>) -> DurableWait;
+    /// Begins the wait. Calls no user code, and does not panic.
+    fn begin_simply(&mut self, scope: &Scope<'_>, cx: &Context<'_>);
 }
 
 /// Polls a wait that is recorded, or begins it. `None` if nothing is recorded here.
@@ -323,7 +332,7 @@ fn poll_replayed<W: Recorded>(wait: &mut W, name: &'static str, line: Line) -> O
         let registration = wait.registration_mut();
         let is_over = if registration.is_new() {
             let (ticket, is_over) = recorder.begin_replayed(registration.name_of(name), line)?;
-            drop(wait.take());
+            wait.drop_new();
             wait.registration_mut().become_shell(serial, ticket);
             is_over
         } else {
@@ -364,12 +373,13 @@ fn poll_simply<W: BeginsSimply>(
         if !is_usual {
             return None;
         }
+        let mut begun = wait.take_new();
         let own = scope.own_task(cx);
         scope.free.set(own.filter(|own| !own.is_registered()));
-        let begun = wait.begin_simply(scope, cx);
+        begun.begin_simply(scope, cx);
         scope.free.set(None);
         let registration = wait.registration_mut();
-        let ticket = recorder.keep(registration.name_of(name), line, begun);
+        let ticket = recorder.keep(registration.name_of(name), line, begun.into());
         registration.become_shell(recording.serial, ticket);
         Some(Poll::Pending)
     };
