@@ -52,6 +52,8 @@ pub(crate) fn of(exe: &Path, folder: &Path, at_most: Duration) -> Verdict {
     let (tell, told) = channel();
     let mut command = with_same_arguments(exe);
     command.env(TRIES, folder);
+    // What it says last is told: a panic, not the calls that led to it.
+    command.env("RUST_BACKTRACE", "0");
     let ended = move |ended| {
         let _ = tell.send(ended);
     };

@@ -60,6 +60,8 @@ impl Sources {
         let mut command = Command::new(env!("CARGO"));
         command.current_dir(&self.folder);
         command.env("CARGO_TARGET_DIR", self.folder.join("target"));
+        // As many have it set: what is told of a program that has ended is not a piece of its backtrace.
+        command.env("RUST_BACKTRACE", "1");
         command
     }
 
