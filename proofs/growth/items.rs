@@ -239,7 +239,9 @@ const ITEMS: &[(&str, Holds)] = &[
     ("OrClosed", One),
     ("Sample", One),
     ("Tween", One),
+    ("Leg", One),
     ("LendError", One),
+    ("Sequence", One),
     ("YieldNow", One),
 ];
 

@@ -116,6 +116,8 @@ pub type Asks<'a> = &'a mut dyn FnMut(Progress) -> bool;
 pub struct Progress {
     /// How much of it has passed. At the end, [`END`](Self::END).
     pub elapsed_ns: u64,
+    /// How much had passed at the latest call. `None` at the first one.
+    pub shown_ns: Option<u64>,
     /// Its length. Zero if it never ends.
     pub length_ns: u64,
 }
@@ -124,14 +126,16 @@ impl Progress {
     /// What has passed of an animation that is over.
     pub const END: u64 = u64::MAX;
 
-    /// What has passed of it, if its length were another one.
-    pub(crate) fn of_length(self, length_ns: u64) -> u64 {
-        if self.elapsed_ns == Self::END || self.length_ns == length_ns || self.length_ns == 0 {
-            return self.elapsed_ns;
-        }
-        let elapsed_ns =
-            u128::from(self.elapsed_ns) * u128::from(length_ns) / u128::from(self.length_ns);
-        u64::try_from(elapsed_ns).unwrap_or(u64::MAX - 1)
+    /// What had passed of it at the latest call, and what has passed now, if its length were another one.
+    pub(crate) fn of_length(self, length_ns: u64) -> (Option<u64>, u64) {
+        let of_length = |ns: u64| {
+            if ns == Self::END || self.length_ns == length_ns || self.length_ns == 0 {
+                return ns;
+            }
+            let ns = u128::from(ns) * u128::from(length_ns) / u128::from(self.length_ns);
+            u64::try_from(ns).unwrap_or(u64::MAX - 1)
+        };
+        (self.shown_ns.map(of_length), of_length(self.elapsed_ns))
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod ease;
 mod kept;
+mod sequence;
 mod tween;
 
 use std::fmt;
@@ -22,6 +23,7 @@ use crate::time::{Phase, PhaseIndex, Seconds};
 
 pub use ease::{Ease, Easing};
 pub(crate) use kept::KeptAnimation;
+pub use sequence::{Leg, Sequence};
 pub use tween::Tween;
 
 use super::length::Length;
@@ -41,7 +43,8 @@ use super::{WaitSeconds, polled, polled_again, wait_seconds};
 ///
 /// [`ease`](Animate::ease) sets a curve. [`repeat`](Animate::repeat) and [`yoyo`](Animate::yoyo)
 /// make rounds: `animate(0.5, f).ease(Ease::OutCubic).repeat(4).yoyo()`. A loop around `animate`
-/// drifts, because each round begins up to a frame late. Rounds do not.
+/// drifts, because each round begins up to a frame late. Rounds do not, and neither does what follows with
+/// [`then`](Animate::then): `animate(0.5, opens).then(animate(1, closes))`.
 ///
 /// # Resumes
 ///
@@ -95,7 +98,8 @@ pub struct Animate<F> {
 }
 
 /// The part of an animation that is the same for all closures.
-struct Animation {
+#[derive(Debug)]
+pub struct Animation {
     length: Length,
     /// The wait for the next call.
     wait: PhaseWait,
@@ -187,20 +191,31 @@ impl Animation {
         matches!(self.progress, Progress::Done)
     }
 
-    /// Polls the animation. Calls `apply` with what has passed of it.
+    /// Polls the animation. Calls `apply` with what had passed of it at the latest call, if there was one, and with what
+    /// has passed now.
     #[inline]
     #[track_caller]
-    fn poll(&mut self, cx: &mut Context<'_>, mut apply: impl FnMut(u64)) -> Poll<()> {
+    fn poll(&mut self, cx: &mut Context<'_>, mut apply: impl FnMut(Option<u64>, u64)) -> Poll<()> {
         if recording::is_recording() {
             return self.poll_recorded(cx, Location::caller(), &mut apply);
         }
+        let mut shown_ns = self.shown();
         while let Poll::Ready(elapsed_ns) = self.poll_next(cx) {
-            apply(elapsed_ns);
+            apply(shown_ns, elapsed_ns);
+            shown_ns = Some(elapsed_ns);
             if self.is_done() {
                 return Poll::Ready(());
             }
         }
         Poll::Pending
+    }
+
+    /// What the latest call has shown.
+    fn shown(&self) -> Option<u64> {
+        match self.progress {
+            Progress::Running { elapsed_ns, .. } => Some(elapsed_ns),
+            Progress::New | Progress::Recorded | Progress::Done => None,
+        }
     }
 
     /// Polls it until the next call. Returns what has passed.
@@ -274,7 +289,7 @@ impl Animation {
         &mut self,
         cx: &Context<'_>,
         line: Line,
-        apply: &mut dyn FnMut(u64),
+        apply: &mut dyn FnMut(Option<u64>, u64),
     ) -> Poll<()> {
         if self.is_done() {
             polled_again("animate()");
@@ -282,7 +297,8 @@ impl Animation {
         let length_ns = self.length.nanos("animate()").unwrap_or(0);
         let asks: Asks<'_> = &mut |progress| {
             // One that code began which has another length goes on with its own.
-            apply(progress.of_length(length_ns));
+            let (shown_ns, elapsed_ns) = progress.of_length(length_ns);
+            apply(shown_ns, elapsed_ns);
             true
         };
         match recording::poll_slowly(self, cx, "animate()", line, Gives::Nothing, asks) {
@@ -313,7 +329,7 @@ impl<F: FnMut(f32)> Future for Animate<F> {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let Animate { apply, animation } = &mut *self;
         let length = animation.length;
-        animation.poll(cx, |elapsed_ns| {
+        animation.poll(cx, |_, elapsed_ns| {
             call::out(|| apply(share(length, elapsed_ns)));
         })
     }

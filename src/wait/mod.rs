@@ -46,7 +46,7 @@ pub(crate) use animate::KeptAnimation;
 #[doc(alias = "Lerp")]
 #[doc(alias = "tween")]
 pub use animate::animate;
-pub use animate::{Animate, Ease, Easing, Tween};
+pub use animate::{Animate, Ease, Easing, Leg, Sequence, Tween};
 pub use changes_of::ChangesOf;
 #[doc(alias = "EveryValueChanged")]
 #[doc(alias = "ObserveEveryValueChanged")]

@@ -15,6 +15,7 @@ mod join_many;
 mod moved_timers;
 mod on_clock;
 mod select;
+mod sequence;
 mod shared_waits;
 mod signatures;
 mod streams;

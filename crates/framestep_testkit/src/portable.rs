@@ -1,5 +1,7 @@
 //! A script that knows only `framestep`: plain executors and runtimes of durable scripts run it alike.
 
+use std::cell::RefCell;
+
 use framestep::lend::{defer, defer_call};
 use framestep::task::{is_stop_requested, stop_requested};
 use framestep::time::{clock, realtime};
@@ -101,6 +103,17 @@ pub async fn patrol(mut say: impl FnMut(String)) {
     wait_seconds(0.5).await;
     game.set_scale(1);
     say(&format!("paused: {} {}", game.pause(), game.resume()));
+    {
+        let say = RefCell::new(&mut say);
+        let leg = |name: &'static str| {
+            let say = &say;
+            move |share: f32| say.borrow_mut()(&format!("{name} {share:.2}"))
+        };
+        animate(0.15, leg("there"))
+            .then(animate(0.25, leg("back")).ease(Ease::OutQuad))
+            .repeat(2)
+            .await;
+    }
     let _left = defer(|world: &mut World| world.log.push("left".into()));
     let silent = defer(|world: &mut World| world.log.push("cancelled".into()));
     {

@@ -45,7 +45,16 @@ impl KeptAnimation {
     pub(crate) fn progress(&self) -> Progress {
         Progress {
             elapsed_ns: self.elapsed_ns,
+            shown_ns: None,
             length_ns: self.length_ns.unwrap_or(0),
+        }
+    }
+
+    /// How far it is in a call after another one, which had shown `shown_ns`.
+    fn progress_after(&self, shown_ns: u64) -> Progress {
+        Progress {
+            shown_ns: Some(shown_ns),
+            ..self.progress()
         }
     }
 
@@ -74,21 +83,22 @@ impl KeptAnimation {
             let is_next = next.poll(cx, name).is_ready();
             if let Some(end) = end {
                 if end.poll(cx, name).is_ready() {
-                    self.elapsed_ns = Progress::END;
-                    asks(self.progress());
+                    let shown_ns = std::mem::replace(&mut self.elapsed_ns, Progress::END);
+                    asks(self.progress_after(shown_ns));
                     return Poll::Ready(());
                 }
             }
             if !is_next {
                 return Poll::Pending;
             }
+            let shown_ns = self.elapsed_ns;
             if let Some(end) = end {
                 let length_ns = self.length_ns.unwrap_or(0);
                 let elapsed_ns = length_ns.saturating_sub(end.left_ns());
                 self.elapsed_ns = self.elapsed_ns.max(elapsed_ns);
             }
             *next = PhaseWait::later(self.phase).into();
-            asks(self.progress());
+            asks(self.progress_after(shown_ns));
         }
     }
 

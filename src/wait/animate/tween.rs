@@ -12,6 +12,7 @@ use crate::core::base::call;
 use crate::time::Phase;
 use crate::wait::length::Length;
 
+use super::sequence::Plays;
 use super::{Animate, Animation, END, Ease, Easing, Progress, share_of};
 
 /// The future of [`animate`](super::animate) with a curve or in rounds.
@@ -31,9 +32,13 @@ use super::{Animate, Animation, END, Ease, Easing, Progress, share_of};
 /// naming the location of the call of [`ease`](Animate::ease).
 #[must_use = "futures do nothing unless you `.await` or poll them"]
 pub struct Tween<F, C = Ease> {
-    apply: F,
     /// Over all rounds.
     animation: Animation,
+    curved: Curved<F, C>,
+}
+
+struct Curved<F, C> {
+    apply: F,
     rounds: Rounds,
     curve: C,
     /// The call that has set the curve.
@@ -51,7 +56,7 @@ struct Rounds {
 }
 
 /// The length of all rounds if they have no end, or a later one: 292 years.
-const ENDLESS_NS: u64 = u64::MAX / 2;
+pub(super) const ENDLESS_NS: u64 = u64::MAX / 2;
 
 impl Rounds {
     fn length(self) -> Length {
@@ -219,17 +224,17 @@ impl<F> Animate<F> {
     fn into_tween(self) -> Tween<F> {
         let Animate { apply, animation } = self;
         animation.expect_new("the curve and the rounds");
-        Tween {
+        let curved = Curved {
             apply,
             rounds: Rounds {
                 length: animation.length,
                 count: Some(1),
                 yoyo: false,
             },
-            animation,
             curve: Ease::Linear,
             place: Location::caller(),
-        }
+        };
+        Tween { animation, curved }
     }
 }
 
@@ -238,12 +243,15 @@ impl<F, C> Tween<F, C> {
     #[track_caller]
     pub fn ease<D: Easing>(self, curve: D) -> Tween<F, D> {
         self.animation.expect_new("`ease`");
+        let Curved { apply, rounds, .. } = self.curved;
         Tween {
-            apply: self.apply,
             animation: self.animation,
-            rounds: self.rounds,
-            curve,
-            place: Location::caller(),
+            curved: Curved {
+                apply,
+                rounds,
+                curve,
+                place: Location::caller(),
+            },
         }
     }
 
@@ -263,7 +271,7 @@ impl<F, C> Tween<F, C> {
     #[track_caller]
     pub fn yoyo(mut self) -> Self {
         self.animation.expect_new("`yoyo`");
-        self.rounds.yoyo = true;
+        self.curved.rounds.yoyo = true;
         self
     }
 
@@ -281,19 +289,51 @@ impl<F, C> Tween<F, C> {
     #[track_caller]
     fn set_count(mut self, count: Option<u32>) -> Self {
         self.animation.expect_new("`repeat`");
-        self.rounds.count = count;
-        self.animation.length = self.rounds.length();
+        self.curved.rounds.count = count;
+        self.animation.length = self.curved.rounds.length();
         self
     }
 }
 
 impl Animation {
     #[track_caller]
-    fn expect_new(&self, what: &str) {
+    pub(super) fn expect_new(&self, what: &str) {
         assert!(
             matches!(self.progress, Progress::New),
             "{what} of an `animate()` must be set before it is awaited: it has begun"
         );
+    }
+}
+
+impl<F: FnMut(f32), C: Easing> Curved<F, C> {
+    fn play(&mut self, elapsed_ns: u64) {
+        let Curved {
+            apply,
+            rounds,
+            curve,
+            place,
+        } = self;
+        let share = match elapsed_ns {
+            END => rounds.last_share(),
+            _ => rounds.share(elapsed_ns),
+        };
+        let value = call::out(|| curve.at(share));
+        assert!(
+            value.is_finite(),
+            "the curve that `ease` has set at {place} returned {value} for {share}: the value of \
+             a curve must be a finite number for each share of the time, from 0 to 1"
+        );
+        call::out(|| apply(value));
+    }
+}
+
+impl<F: FnMut(f32), C: Easing> Plays for Tween<F, C> {
+    fn animation(&self) -> &Animation {
+        &self.animation
+    }
+
+    fn play(&mut self, _shown_ns: Option<u64>, elapsed_ns: u64) {
+        self.curved.play(elapsed_ns);
     }
 }
 
@@ -302,26 +342,8 @@ impl<F: FnMut(f32), C: Easing> Future for Tween<F, C> {
 
     #[track_caller]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        let Tween {
-            apply,
-            animation,
-            rounds,
-            curve,
-            place,
-        } = &mut *self;
-        animation.poll(cx, |elapsed_ns| {
-            let share = match elapsed_ns {
-                END => rounds.last_share(),
-                _ => rounds.share(elapsed_ns),
-            };
-            let value = call::out(|| curve.at(share));
-            assert!(
-                value.is_finite(),
-                "the curve that `ease` has set at {place} returned {value} for {share}: the value of \
-                 a curve must be a finite number for each share of the time, from 0 to 1"
-            );
-            call::out(|| apply(value));
-        })
+        let Tween { animation, curved } = &mut *self;
+        animation.poll(cx, |_, elapsed_ns| curved.play(elapsed_ns))
     }
 }
 
@@ -338,7 +360,7 @@ impl<F, C> fmt::Debug for Tween<F, C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Tween")
             .field("progress", &self.animation.progress)
-            .field("rounds", &self.rounds)
+            .field("rounds", &self.curved.rounds)
             .finish_non_exhaustive()
     }
 }

@@ -425,6 +425,7 @@ impl Shared {
             } => {
                 let progress = Progress {
                     elapsed_ns: *elapsed_ns,
+                    shown_ns: None,
                     length_ns: *length_ns,
                 };
                 of_shape(Shape::Animation(progress, *has_end), &mut wait_for)?

@@ -66,6 +66,11 @@ pub const WAITS: &[Row] = &[
         .shown(&["the next frame", "1s, until 1s"])
         .asks()
         .made_of_others(),
+    row!(then -> Sequence, Rule::Time(OnClock::Own), in_phase, |given, length| { StaysOnItsThread::check(&animate(length, |_| ()).then(animate(0, |_| ()))); animate(0, drop as fn(f32)).then(animate(length, given.applied())) })
+        .due(&[(Arg::Length(0.5), 2)])
+        .shown(&["the next frame", "1s, until 1s"])
+        .asks()
+        .made_of_others(),
     row!(timeout -> Timeout, Rule::Time(OnClock::Own), in_phase, |given, length| timeout(length, pending::<()>()))
         .due(&[(Arg::Length(0.5), 2)])
         .shown(&["1s, until 1s"])
