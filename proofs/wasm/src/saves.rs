@@ -356,8 +356,8 @@ impl Play {
             20 | 45 | 90 => runtime.named(&BELL).emit(1.0 / world.light.max(0.1)),
             30 => drop(runtime.clock(ClockId::GAME).pause()),
             38 => drop(runtime.clock(ClockId::GAME).resume()),
-            50 => drop(runtime.pause_owner(world.guard)),
-            63 => drop(runtime.resume_owner(world.guard)),
+            50 => drop(runtime.enter(|| world.guard.pause())),
+            63 => drop(runtime.enter(|| world.guard.resume())),
             70 => runtime.clock(ClockId::GAME).set_scale(1.37),
             80 => runtime.clock(world.slow).set_scale(1.0 / 3.0),
             25 | 60 | 100 | 120 => {

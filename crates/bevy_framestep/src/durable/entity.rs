@@ -81,7 +81,7 @@ impl fmt::Display for DurableId {
 /// fn freeze(goblins: Query<&Durable, Added<Frozen>>, scripts: NonSend<DurableRuntime>) {
 ///     for goblin in &goblins {
 ///         if let Some(owner) = goblin.owner() {
-///             scripts.host().pause_owner(owner);
+///             scripts.host().executor().enter(|| owner.pause()).unwrap();
 ///         }
 ///     }
 /// }
@@ -273,7 +273,7 @@ fn removed(mut world: DeferredWorld<'_>, context: HookContext) {
     }
     if let Some(owner) = known.owner {
         // This runs destructors.
-        runtime.host().drop_owner(owner);
+        runtime.remove_owner(owner);
         clean_up::queue(&mut world, runtime.executor());
     }
 }

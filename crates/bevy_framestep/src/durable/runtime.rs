@@ -7,7 +7,7 @@ use std::rc::Rc;
 use bevy_ecs::prelude::*;
 use bevy_time::{Fixed, Real, Time, Virtual};
 use framestep::{Handle, Phase};
-use framestep_durable::{Runtime, RuntimeHandle};
+use framestep_durable::{OwnerId, Runtime, RuntimeHandle};
 
 use super::hear::Feed;
 use crate::executor::Seen;
@@ -171,6 +171,13 @@ impl Shared {
         let _starting = self.runtime.try_borrow();
         let lent = self.executor.lend(world, |_| f(&self.host));
         lent.expect("the world holds the runtime")
+    }
+
+    /// Removes the owner of an entity's scripts.
+    #[track_caller]
+    pub(super) fn remove_owner(&self, owner: OwnerId) {
+        let removed = self.executor.enter(|| owner.remove());
+        removed.expect("the world holds the runtime");
     }
 
     #[track_caller]

@@ -542,7 +542,7 @@ fn fill(
         // A hook or an observer of another entity has despawned it before its turn.
         let known = world.resource_mut::<DurableEntities>().leave(entity);
         if let Some(owner) = known.and_then(|known| known.owner) {
-            DurableRuntime::of(world).host().drop_owner(owner);
+            DurableRuntime::of(world).remove_owner(owner);
         }
         return;
     };

@@ -18,6 +18,7 @@ use crate::events::Typed;
 use crate::ids::{Birth, Handled, ScriptId};
 use crate::runtime::expect_from_outside;
 use crate::script::join_error::Place;
+use crate::script::place;
 use crate::script::{
     Join, JoinError, Numbered, OwnerEnd, ScriptCell, Shared, Slot, command, context, unreadable,
 };
@@ -150,7 +151,7 @@ impl Joins {
             };
         }
         let act = |shared: &Shared| !self.is_void(shared) && shared.act(self.id(), act);
-        if context::current().is_some() {
+        if let Some(place::Place::Script(_)) = place::place() {
             return command(call, act);
         }
         self.shared.upgrade().is_some_and(|shared| act(&shared))

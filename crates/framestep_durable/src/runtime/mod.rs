@@ -445,7 +445,7 @@ impl RuntimeBuilder {
         let executor = self.executor.build();
         let (door, handle) = (executor.durable(), executor.handle());
         let shared = Shared::new(door, handle, self.registry, self.limits);
-        shared.door.set_beside(beside_of(&shared.events));
+        shared.door.set_beside(beside_of(&shared));
         shared.trail.hash_effects(self.hashed);
         let host = RuntimeHandle::of(shared);
         Runtime {

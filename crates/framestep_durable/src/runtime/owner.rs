@@ -9,7 +9,8 @@ use crate::bytes::Bytes;
 use crate::events::Typed;
 use crate::ids::{ClockId, OwnerId};
 use crate::runtime::expect_from_outside;
-use crate::script::{Numbered, OwnerEnd, ScriptCell, Shared, Slot, command, context};
+use crate::script::place::{Place, place};
+use crate::script::{Numbered, OwnerEnd, ScriptCell, Slot, command};
 
 /// Makes an owner below the one of this script, if that has one. Unlike [`framestep::task::owner`], it is a
 /// plain value: its scripts go on when the script ends, until something [removes](OwnerId::remove) the
@@ -19,7 +20,8 @@ use crate::script::{Numbered, OwnerEnd, ScriptCell, Shared, Slot, command, conte
 ///
 /// # Panics
 ///
-/// Outside of a durable script. [`Runtime::owner`](crate::RuntimeHandle::owner) is for the host.
+/// Outside of a durable script, and of [`Runtime::enter`](crate::Runtime::enter), in which the host makes one that is
+/// below none, as with [`Runtime::owner`](crate::RuntimeHandle::owner).
 ///
 /// # Examples
 ///
@@ -50,14 +52,14 @@ use crate::script::{Numbered, OwnerEnd, ScriptCell, Shared, Slot, command, conte
 #[must_use = "scripts are started on it"]
 #[track_caller]
 pub fn owner() -> OwnerId {
-    make("owner", |shared, above| shared.add_owner(above, None))
+    make("owner", None, None)
 }
 
 /// Makes an owner like [`owner()`], whose scripts count on `clock`.
 ///
 /// # Panics
 ///
-/// Outside of a durable script; or if there is no such clock.
+/// As [`owner()`]; or if there is no such clock.
 ///
 /// # Examples
 ///
@@ -80,46 +82,58 @@ pub fn owner() -> OwnerId {
 #[must_use = "scripts are started on it"]
 #[track_caller]
 pub fn owner_on(clock: ClockId) -> OwnerId {
-    make("owner_on", |shared, above| {
-        shared.clocks.expect(clock);
-        shared.add_owner(above, Some(clock))
-    })
+    make("owner_on", None, Some(clock))
 }
 
-/// Makes an owner from a script. If the one above it has been dropped, it refuses all scripts.
+/// Makes an owner below `parent`, or else below the one of the script. If that has been dropped, a script gets one that
+/// refuses all scripts.
 #[track_caller]
-fn make(
-    call: &'static str,
-    add: impl FnOnce(&Shared, Option<OwnerId>) -> Option<OwnerId>,
-) -> OwnerId {
-    let above = context::expect(call).owner;
+fn make(call: &'static str, parent: Option<OwnerId>, clock: Option<ClockId>) -> OwnerId {
+    let at = Location::caller();
+    // A script that enters another runtime is a host there: its own owner is not one of that.
+    let (own, is_host) = match place() {
+        Some(Place::Script(cell)) => (cell.owner, false),
+        _ => (None, true),
+    };
+    let above = parent.or(own);
     let number = command(call, |shared| {
-        let id = add(shared, above).unwrap_or_else(|| shared.owners.next_id());
-        id.0
+        if let Some(clock) = clock {
+            shared.clocks.expect(clock);
+        }
+        let made = shared.add_owner(above, clock).unwrap_or_else(|| {
+            assert!(
+                !is_host,
+                "`{call}` at {at}: owner #{} has been dropped, or is of another runtime: take an owner that is alive, \
+                 or make one that is below none with `owner()`",
+                above.map_or(0, |above| above.0)
+            );
+            shared.owners.next_id()
+        });
+        made.0
     });
     OwnerId(number)
 }
 
 impl OwnerId {
-    /// Makes an owner below this one, from a script. If this one has been dropped, the new one refuses all
-    /// scripts.
+    /// Makes an owner below this one. What happens to this one also happens to it. If this one has been dropped, a
+    /// script gets one that refuses all scripts.
     ///
     /// # Panics
     ///
-    /// Outside of a durable script. [`Runtime::child_owner`](crate::RuntimeHandle::child_owner) is for the host.
+    /// Outside of a durable script, and of [`Runtime::enter`](crate::Runtime::enter), in which the host calls this. There,
+    /// also if the owner has been dropped.
     #[must_use = "scripts are started on it"]
     #[track_caller]
     pub fn child(self) -> OwnerId {
-        make("child", |shared, _| shared.add_owner(Some(self), None))
+        make("child", Some(self), None)
     }
 
-    /// Drops the owner and those below it, from a script: their scripts are stopped, and they accept no
-    /// others. Returns `false` if it was dropped before. If the script belongs to it, the script is
-    /// stopped at its next wait.
+    /// Drops the owner and those below it: their scripts are stopped, and they accept no others. Returns `false` if it
+    /// was dropped before. If a script does so that belongs to it, that is stopped at its next wait.
     ///
     /// # Panics
     ///
-    /// Outside of a durable script. [`Runtime::drop_owner`](crate::RuntimeHandle::drop_owner) is for the host.
+    /// As [`child`](Self::child).
     #[track_caller]
     pub fn remove(self) -> bool {
         let place = Some(Location::caller());
@@ -191,13 +205,12 @@ impl OwnerId {
         }
     }
 
-    /// Whether this owner and the owners below it have no script. In a durable script, this is an
-    /// effect, which is recorded. [`Runtime::is_owner_empty`](crate::RuntimeHandle::is_owner_empty) is for
-    /// the host.
+    /// Whether this owner and the owners below it have no script. True for an owner that has been dropped. In a durable
+    /// script, this is an effect, which is recorded.
     ///
     /// # Panics
     ///
-    /// Outside of a durable script.
+    /// As [`child`](Self::child).
     #[track_caller]
     pub fn is_empty(self) -> bool {
         command("is_empty", |shared| shared.owners.is_empty(self))
@@ -235,34 +248,47 @@ impl Future for Ended {
 }
 
 impl OwnerId {
-    /// Pauses all scripts of the owner, from a script. Returns `false` if it was paused.
+    /// Pauses all scripts of the owner. Returns `false` if it was paused.
     ///
     /// # Panics
     ///
-    /// Outside of a durable script.
+    /// As [`child`](Self::child).
     #[track_caller]
     pub fn pause(self) -> bool {
         command("pause", |shared| shared.owners.pause(self, true))
     }
 
-    /// Resumes the scripts of the owner, from a script. Returns `false` if it was not paused.
+    /// Resumes the scripts of the owner. Returns `false` if it was not paused.
     ///
     /// # Panics
     ///
-    /// Outside of a durable script.
+    /// As [`child`](Self::child).
     #[track_caller]
     pub fn resume(self) -> bool {
         command("resume", |shared| shared.owners.pause(self, false))
     }
 
-    /// Stops all scripts of the owner, from a script.
+    /// Stops all scripts of the owner.
     ///
     /// # Panics
     ///
-    /// Outside of a durable script.
+    /// As [`child`](Self::child).
     #[track_caller]
     pub fn stop_all(self) {
         let place = Some(Location::caller());
         command("stop_all", |shared| shared.owners.stop_all(self, place));
+    }
+
+    /// Activates or deactivates the owner. Deactivating stops its scripts; an inactive owner accepts none.
+    ///
+    /// # Panics
+    ///
+    /// As [`child`](Self::child).
+    #[track_caller]
+    pub fn set_active(self, active: bool) {
+        let place = Some(Location::caller());
+        command("set_active", |shared| {
+            shared.owners.set_active(self, active, place);
+        });
     }
 }

@@ -10,25 +10,25 @@ use serde::de::DeserializeOwned;
 use crate::bytes::Bytes;
 use crate::events::{Events, Outside};
 use crate::journal::site::Call;
-use crate::script::{ScriptCell, context};
+use crate::script::{ScriptCell, Shared, context};
 
 /// Where a call is made in a runtime.
 pub(crate) enum Place {
     /// In a script.
     Script(Rc<ScriptCell>),
     /// In the executor, by the host.
-    Host(Rc<Events>),
+    Host(Rc<Shared>),
 }
 
 /// What an executor keeps.
 enum Beside {
-    Runtime(Weak<Events>),
+    Runtime(Weak<Shared>),
     Outside(Rc<Outside>),
 }
 
 /// Notes which executor is that of a runtime.
-pub(crate) fn beside_of(events: &Rc<Events>) -> Rc<dyn Any> {
-    Rc::new(Beside::Runtime(Rc::downgrade(events)))
+pub(crate) fn beside_of(shared: &Rc<Shared>) -> Rc<dyn Any> {
+    Rc::new(Beside::Runtime(Rc::downgrade(shared)))
 }
 
 /// Where the caller is, if it is in a runtime.
@@ -41,7 +41,7 @@ pub(crate) fn place() -> Option<Place> {
         return Some(Place::Script(cell));
     }
     match known_beside()?.downcast_ref()? {
-        Beside::Runtime(events) => Some(Place::Host(events.upgrade()?)),
+        Beside::Runtime(shared) => Some(Place::Host(shared.upgrade()?)),
         Beside::Outside(_) => None,
     }
 }
@@ -64,7 +64,7 @@ pub(crate) fn in_runtime<R: Serialize + DeserializeOwned + Default>(
 ) -> Result<R, Refused> {
     match place() {
         Some(Place::Script(cell)) => Ok(in_script(&cell, call, act)),
-        Some(Place::Host(events)) => Ok(act(&events)),
+        Some(Place::Host(shared)) => Ok(act(&shared.events)),
         None => Err(outside_of_runtimes(call.function)),
     }
 }
@@ -138,7 +138,7 @@ pub(crate) fn in_place<R: Serialize + DeserializeOwned + Default>(
 ) -> R {
     match place() {
         Some(Place::Script(cell)) => in_script(&cell, call, |events| in_runtime(events)),
-        Some(Place::Host(events)) => in_runtime(&events),
+        Some(Place::Host(shared)) => in_runtime(&shared.events),
         None => in_other(&outside(call.function)),
     }
 }

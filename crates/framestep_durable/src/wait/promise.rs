@@ -25,8 +25,7 @@ use crate::script::{Numbered, ScriptCell, Slot, context, counts, outside, unread
 /// in save states, snapshots and traces what it is for.
 ///
 /// The [`Resolver`] is a plain value, which can be saved: in the world, in the state of another
-/// script, in a question to the host. A script sends the value with [`Resolver::send`], the host with
-/// [`Runtime::resolve`](crate::RuntimeHandle::resolve).
+/// script, in a question to the host. [`Resolver::send`] sends the value.
 ///
 /// # Resumes
 ///
@@ -72,7 +71,7 @@ use crate::script::{Numbered, ScriptCell, Slot, context, counts, outside, unread
 /// runtime.run_frame_with(&mut menu, 0.25);
 ///
 /// // The button for "yes":
-/// assert!(runtime.resolve(&menu.answer.take().unwrap(), &true));
+/// assert!(runtime.enter(|| menu.answer.take().unwrap().send(true).is_ok()));
 /// runtime.run_frame_with(&mut menu, 0.25);
 /// assert_eq!(runtime.take(quits), Some(Ok(true)));
 /// ```
@@ -176,11 +175,7 @@ pub struct Resolver<T> {
 }
 
 impl<T: Serialize + DeserializeOwned + 'static> Resolver<T> {
-    pub(crate) fn key(&self) -> (Owned, u64) {
-        (self.key.owned(), self.key.stamp)
-    }
-
-    /// Sends the value, from a script. [`Runtime::resolve`](crate::RuntimeHandle::resolve) is for the host.
+    /// Sends the value. The host does so in [`Runtime::enter`](crate::Runtime::enter).
     ///
     /// # Errors
     ///
@@ -195,8 +190,8 @@ impl<T: Serialize + DeserializeOwned + 'static> Resolver<T> {
         if sent { Ok(()) } else { Err(value) }
     }
 
-    /// Cancels the promise, from a script: it returns [`Canceled`]. Returns `false` if it was dropped,
-    /// or was resolved or cancelled before. [`Runtime::cancel`](crate::RuntimeHandle::cancel) is for the host.
+    /// Cancels the promise: it returns [`Canceled`]. Returns `false` if it was dropped, or was resolved or cancelled
+    /// before.
     ///
     /// # Panics
     ///

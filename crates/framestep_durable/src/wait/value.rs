@@ -90,7 +90,7 @@ impl<T: Serialize + DeserializeOwned + 'static> RuntimeWatches<T> for Here {
                 let value = || cell.events().value(watch.full).1;
                 cell.effect(call, || value().unwrap_or_else(|| Bytes::of(&start())))
             }
-            Some(Place::Host(events)) => events.value(watch.full).1,
+            Some(Place::Host(shared)) => shared.events.value(watch.full).1,
             None => None,
         };
         Ok(value.map_or_else(start, |value| read(watch.full, &value)))

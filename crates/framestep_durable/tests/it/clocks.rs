@@ -100,7 +100,7 @@ fn begin(runtime: &mut Runtime, log: &mut Log) {
     runtime.lend(log, |runtime| {
         for clock in [slow, below, real] {
             let owner = runtime.owner_on(clock);
-            let heir = runtime.child_owner(owner);
+            let heir = runtime.enter(|| owner.child());
             runtime.start_on(owner, Counts::OfOwner(0.1)).detach();
             runtime.start_on(heir, Counts::OfOwner(0.25)).detach();
             runtime.start_on(heir, Counts::Animates).detach();

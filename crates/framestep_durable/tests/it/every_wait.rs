@@ -502,8 +502,8 @@ impl Play {
                         runtime.named(&STAGE.keyed((1, 'b'))).set(3);
                         if let Some(resolver) = self.world.resolver.take() {
                             let is_sent = match self.wait.as_str() {
-                                "promise" => runtime.resolve(&resolver, &6),
-                                _ => runtime.cancel(&resolver),
+                                "promise" => runtime.enter(|| resolver.send(6).is_ok()),
+                                _ => runtime.enter(|| resolver.cancel()),
                             };
                             assert!(is_sent);
                         }

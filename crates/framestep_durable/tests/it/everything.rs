@@ -474,10 +474,10 @@ pub(crate) fn begun() -> (Runtime, Log) {
     });
     runtime.clock(still).pause();
     let top = runtime.owner_on(slow);
-    let below = runtime.child_owner(top);
+    let below = runtime.enter(|| top.child());
     let paused = runtime.owner();
     let inactive = runtime.owner_on(still);
-    runtime.set_owner_active(inactive, false);
+    runtime.enter(|| inactive.set_active(false));
     let room = runtime.owner();
     let leaving = runtime.owner_on(slow);
 
@@ -556,7 +556,7 @@ pub(crate) fn begun() -> (Runtime, Log) {
             })
             .detach();
     });
-    runtime.pause_owner(paused);
+    runtime.enter(|| paused.pause());
     for at in 0..6 {
         frame(at, &mut runtime, &mut log);
     }

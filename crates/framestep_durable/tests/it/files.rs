@@ -47,7 +47,7 @@ fn busy(frames: u32) -> (Runtime, Vec<u32>) {
     runtime.executor().on_report(|_| ());
     let clock = runtime.child_clock(ClockId::GAME);
     let owner = runtime.owner_on(clock);
-    runtime.pause_owner(owner);
+    runtime.enter(|| owner.pause());
     let mut world = Vec::new();
     runtime.lend(&mut world, |runtime| {
         for number in 0..4 {

@@ -27,7 +27,7 @@ fn blank() -> Runtime {
 fn saved() -> Json {
     let mut runtime = blank();
     let top = runtime.owner();
-    let below = runtime.child_owner(top);
+    let below = runtime.enter(|| top.child());
     runtime.owner();
     let clock = runtime.child_clock(ClockId::GAME);
     runtime.child_clock(clock);

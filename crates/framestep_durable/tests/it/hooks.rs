@@ -157,7 +157,7 @@ fn a_trace_hook_may_use_a_runtime_that_rolls_back() {
     let counted = Rc::clone(&calls);
     let hook = runtime.borrow().executor().on_full_trace(move |_| {
         if counted.replace(counted.get() + 1) == 0 {
-            of.drop_owner(of.owner());
+            of.executor().enter(|| of.owner().remove()).unwrap();
             of.start(Waits::Frame).detach();
         }
     });
@@ -198,15 +198,20 @@ fn a_restore_with_hooks_that_panic_succeeds() {
 #[test]
 fn a_save_state_by_a_trace_hook_while_an_owner_changes_can_be_restored() {
     let changes: [fn(&RuntimeHandle, OwnerId); 4] = [
-        |host, owner| assert!(host.drop_owner(owner)),
-        |host, owner| host.set_owner_active(owner, false),
-        |host, owner| host.stop_all(owner),
-        |host, owner| assert!(host.pause_owner(owner) && host.resume_owner(owner)),
+        |host, owner| assert!(host.executor().enter(|| owner.remove()).unwrap()),
+        |host, owner| host.executor().enter(|| owner.set_active(false)).unwrap(),
+        |host, owner| host.executor().enter(|| owner.stop_all()).unwrap(),
+        |host, owner| {
+            assert!(
+                host.executor().enter(|| owner.pause()).unwrap()
+                    && host.executor().enter(|| owner.resume()).unwrap()
+            )
+        },
     ];
     for (at, change) in changes.into_iter().enumerate() {
         let (runtime, host) = shared();
         let owner = host.owner();
-        let below = host.child_owner(owner);
+        let below = host.executor().enter(|| owner.child()).unwrap();
         for owner in [owner, below, owner, below] {
             host.start_on(owner, Waits::Knock).detach();
         }
@@ -227,7 +232,7 @@ fn a_save_state_by_a_trace_hook_while_an_owner_changes_can_be_restored() {
             let restored = later.restore(&file, Policy::Fail);
             assert!(restored.is_ok(), "change {at}: {restored:?}");
             // The hook also hears of the pause, before the resume.
-            later.host().resume_owner(owner);
+            later.host().executor().enter(|| owner.resume()).unwrap();
             later.named(&KNOCK).emit(1);
             later.run_frame(0.1);
             assert_eq!(later.scripts(), [], "change {at}");

@@ -71,14 +71,20 @@ fn call(number: u64, me: ScriptId) -> String {
         5 => {
             let owner = host.owner();
             host.start_on(owner, Kid { frames: 4 }).detach();
-            format!("drops {}", host.drop_owner(owner))
+            format!(
+                "drops {}",
+                host.executor().enter(|| owner.remove()).unwrap()
+            )
         }
         6 => {
             let clock = host.child_clock(ClockId::GAME);
             let owner = host.owner_on(clock);
             host.clock(clock).set_scale(0.5);
             host.start_on(owner, Kid { frames: 2 }).detach();
-            format!("pauses {}", host.pause_owner(owner))
+            format!(
+                "pauses {}",
+                host.executor().enter(|| owner.pause()).unwrap()
+            )
         }
         7 => {
             let open = host.requests::<Riddle>();

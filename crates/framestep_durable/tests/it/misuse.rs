@@ -268,6 +268,6 @@ fn two_scripts_of_one_name_are_refused() {
 fn an_owner_below_a_dropped_one_is_refused() {
     let runtime = runtime();
     let owner = runtime.owner();
-    assert!(runtime.drop_owner(owner));
-    let _ = runtime.child_owner(owner);
+    assert!(runtime.enter(|| owner.remove()));
+    let _ = runtime.enter(|| owner.child());
 }

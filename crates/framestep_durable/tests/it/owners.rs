@@ -74,8 +74,8 @@ fn owners(runtime: &mut Runtime) -> [OwnerId; 4] {
     let clock = runtime.child_clock(ClockId::GAME);
     runtime.clock(clock).set_scale(0.5);
     let a = runtime.owner_on(clock);
-    let b = runtime.child_owner(a);
-    let c = runtime.child_owner(b);
+    let b = runtime.enter(|| a.child());
+    let c = runtime.enter(|| b.child());
     [a, b, c, runtime.owner()]
 }
 
@@ -119,14 +119,14 @@ fn owners_are_paused_twice_deactivated_and_dropped_by_the_host_between_phases() 
         frame: |at, runtime, (log, owners): &mut (Log, Vec<OwnerId>)| {
             let (first, last) = (owners[0], owners[3]);
             runtime.lend(log, |runtime| match at {
-                7 => assert!(runtime.pause_owner(first)),
+                7 => assert!(runtime.enter(|| first.pause())),
                 12 => {
-                    assert!(runtime.resume_owner(first));
-                    assert!(runtime.pause_owner(first) && !runtime.pause_owner(first));
+                    assert!(runtime.enter(|| first.resume()));
+                    assert!(runtime.enter(|| first.pause()) && !runtime.enter(|| first.pause()));
                 }
                 20 => {
-                    assert!(runtime.resume_owner(first) && !runtime.resume_owner(first));
-                    runtime.set_owner_active(last, false);
+                    assert!(runtime.enter(|| first.resume()) && !runtime.enter(|| first.resume()));
+                    runtime.enter(|| last.set_active(false));
                     let refused = runtime.start_on(last, Actor { children: 0 });
                     assert!(matches!(
                         runtime.take(refused),
@@ -134,11 +134,11 @@ fn owners_are_paused_twice_deactivated_and_dropped_by_the_host_between_phases() 
                     ));
                 }
                 25 => {
-                    runtime.set_owner_active(last, true);
+                    runtime.enter(|| last.set_active(true));
                     runtime.start_on(last, Actor { children: 1 }).detach();
                 }
-                31 => assert!(runtime.drop_owner(last) && !runtime.drop_owner(last)),
-                40 => assert!(runtime.drop_owner(first)),
+                31 => assert!(runtime.enter(|| last.remove()) && !runtime.enter(|| last.remove())),
+                40 => assert!(runtime.enter(|| first.remove())),
                 _ => {}
             });
             moment(at, runtime, log);
@@ -186,7 +186,7 @@ impl DurableScript for Leaves {
 fn leaving(leave: fn(&RuntimeHandle, [OwnerId; 2])) -> (Runtime, [OwnerId; 2]) {
     let runtime = quiet(Registry::new().with::<Leaves>());
     let above = runtime.owner();
-    let owners = [above, runtime.child_owner(above)];
+    let owners = [above, runtime.enter(|| above.child())];
     runtime.start_on(owners[1], Leaves).detach();
     let host = runtime.host().clone();
     LEAVE.set(Some(Box::new(move || leave(&host, owners))));
@@ -202,36 +202,40 @@ fn assert_restored(runtime: &Runtime) {
 #[test]
 fn an_owner_that_a_destructor_makes_below_one_that_is_dropped_is_dropped_with_it() {
     let (runtime, [above, below]) = leaving(|host, [above, below]| {
-        let made = [host.child_owner(above), host.child_owner(below)];
-        assert!(host.drop_owner(made[0]));
+        let made = [
+            host.executor().enter(|| above.child()).unwrap(),
+            host.executor().enter(|| below.child()).unwrap(),
+        ];
+        assert!(host.executor().enter(|| made[0].remove()).unwrap());
         let refused = host.start_on(made[1], Leaves);
         assert!(matches!(
             host.take(refused),
             Some(Err(JoinError::Stopped { .. }))
         ));
     });
-    assert!(runtime.drop_owner(above));
-    assert!(!runtime.drop_owner(below));
+    assert!(runtime.enter(|| above.remove()));
+    assert!(!runtime.enter(|| below.remove()));
     assert_restored(&runtime);
 }
 
 #[test]
 fn an_owner_that_a_destructor_drops_while_it_is_deactivated_is_gone() {
-    let (runtime, [above, below]) = leaving(|host, [above, _]| assert!(host.drop_owner(above)));
-    runtime.set_owner_active(above, false);
-    assert!(!runtime.drop_owner(above) && !runtime.drop_owner(below));
+    let (runtime, [above, below]) =
+        leaving(|host, [above, _]| assert!(host.executor().enter(|| above.remove()).unwrap()));
+    runtime.enter(|| above.set_active(false));
+    assert!(!runtime.enter(|| above.remove()) && !runtime.enter(|| below.remove()));
     assert_restored(&runtime);
 }
 
 #[test]
 fn a_destructor_may_make_an_owner_below_one_that_is_deactivated() {
     let (runtime, [above, _]) = leaving(|host, [above, below]| {
-        host.child_owner(above);
-        host.child_owner(below);
+        host.executor().enter(|| above.child()).unwrap();
+        host.executor().enter(|| below.child()).unwrap();
     });
-    runtime.set_owner_active(above, false);
+    runtime.enter(|| above.set_active(false));
     assert_restored(&runtime);
-    assert!(runtime.drop_owner(above));
+    assert!(runtime.enter(|| above.remove()));
 }
 
 /// With a cost that grows with the square, this would take minutes.
@@ -239,15 +243,15 @@ fn a_destructor_may_make_an_owner_below_one_that_is_deactivated() {
 fn a_long_chain_of_owners_is_dropped_in_time_and_no_other_owner_with_it() {
     let runtime = Runtime::new(Registry::new());
     let top = runtime.owner();
-    let middle = runtime.child_owner(top);
-    let beside = runtime.child_owner(top);
+    let middle = runtime.enter(|| top.child());
+    let beside = runtime.enter(|| top.child());
     let mut last = middle;
     for _ in 0..100_000 {
-        last = runtime.child_owner(last);
+        last = runtime.enter(|| last.child());
     }
-    assert!(runtime.drop_owner(middle));
-    assert!(!runtime.drop_owner(last) && !runtime.drop_owner(middle));
-    assert!(runtime.drop_owner(beside) && runtime.drop_owner(top));
+    assert!(runtime.enter(|| middle.remove()));
+    assert!(!runtime.enter(|| last.remove()) && !runtime.enter(|| middle.remove()));
+    assert!(runtime.enter(|| beside.remove()) && runtime.enter(|| top.remove()));
 }
 
 #[test]
@@ -262,7 +266,7 @@ fn the_host_spawns_on_an_owner_and_in_a_phase() {
     let late = runtime.spawn_in(Phase::LateUpdate, says_its_phase());
     let owned = runtime.spawn_on(kept, says_its_phase());
     let stopped = runtime.spawn_on(dropped, says_its_phase());
-    runtime.drop_owner(dropped);
+    runtime.enter(|| dropped.remove());
     assert!(runtime.is_alive(late.id()) && runtime.is_alive(owned.id()));
     runtime.run_frame(0.25);
     assert_eq!(runtime.take(late), Some(Ok(Some("LateUpdate".into()))));
@@ -333,9 +337,31 @@ fn an_owner_that_a_script_makes_is_below_that_of_the_script() {
     runtime.run_frame(0.1);
     let (camp, is_empty) = runtime.take(led).unwrap().unwrap();
     // It is there after the script that has made it.
-    assert!(!is_empty && !runtime.is_owner_empty(camp));
-    runtime.drop_owner(room);
-    assert!(runtime.is_owner_empty(camp) && !runtime.drop_owner(camp));
+    assert!(!is_empty && !runtime.enter(|| camp.is_empty()));
+    runtime.enter(|| room.remove());
+    assert!(runtime.enter(|| camp.is_empty()) && !runtime.enter(|| camp.remove()));
+}
+
+#[test]
+fn an_owner_that_a_script_makes_in_another_runtime_is_below_none() {
+    #[durable]
+    async fn leader() -> OwnerId {
+        with(|other: &mut Runtime| {
+            assert!(other.enter(|| OwnerId::remove(other.owner())));
+            other.enter(owner)
+        })
+    }
+
+    let mut runtime = Runtime::new(Registry::new().script(leader));
+    let mut other = Runtime::new(Registry::new().script(camper));
+    // The owner of the script has the number of one that is dropped in the other runtime.
+    let room = runtime.owner();
+    let led = runtime.lend(&mut other, |runtime| runtime.start_on(room, leader()));
+    let camp = runtime.take(led).unwrap().unwrap();
+    other.start_on(camp, camper(9)).detach();
+    assert!(!other.enter(|| camp.is_empty()));
+    assert!(runtime.enter(|| room.remove()));
+    assert!(other.enter(|| camp.remove()));
 }
 
 #[test]

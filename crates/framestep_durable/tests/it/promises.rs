@@ -104,9 +104,9 @@ fn the_host_resolves_or_cancels_with_a_resolver_from_a_saved_world() {
             let resolver = world.resolver.take().unwrap();
             let settle = |runtime: &Runtime| {
                 if is_resolved {
-                    runtime.resolve(&resolver, &5)
+                    runtime.enter(|| resolver.send(5).is_ok())
                 } else {
-                    runtime.cancel(&resolver)
+                    runtime.enter(|| resolver.cancel())
                 }
             };
             assert!(settle(&runtime));
@@ -159,7 +159,7 @@ fn an_open_promise_is_shown_and_one_that_is_dropped_is_gone() {
     let text = open.to_string();
     assert!(text.contains("promise 1 `short` of #1: open"), "{text}");
     assert!(text.contains("`promise()` for `short` at"), "{text}");
-    runtime.resolve(&resolver, &3);
+    runtime.enter(|| resolver.send(3).is_ok());
     let with_watch = runtime.save().unwrap();
     assert!(
         with_watch
@@ -172,7 +172,7 @@ fn an_open_promise_is_shown_and_one_that_is_dropped_is_gone() {
         "the promise 1 `short` of #1 is open; there resolved with 3"
     );
     runtime.rollback(&open).unwrap();
-    runtime.cancel(&resolver);
+    runtime.enter(|| resolver.cancel());
     let cancelled = runtime.save().unwrap();
     assert!(
         cancelled
@@ -184,12 +184,18 @@ fn an_open_promise_is_shown_and_one_that_is_dropped_is_gone() {
     for _ in 0..2 {
         runtime.run_frame_with(&mut world, 0.1);
     }
-    assert!(!runtime.resolve(&resolver, &3), "it has been dropped");
+    assert!(
+        !runtime.enter(|| resolver.send(3).is_ok()),
+        "it has been dropped"
+    );
     let text = runtime.save().unwrap().to_string();
     assert!(!text.contains("promise 1"), "{text}");
     runtime.rollback(&open).unwrap();
     runtime.stop(ScriptId::from_raw(1));
-    assert!(!runtime.resolve(&resolver, &3), "its script has ended");
+    assert!(
+        !runtime.enter(|| resolver.send(3).is_ok()),
+        "its script has ended"
+    );
 }
 
 #[test]
@@ -205,12 +211,12 @@ fn a_resolver_that_a_rollback_has_taken_back_resolves_no_other_promise() {
     runtime.lend(&mut world, start);
     let new = world.resolver.take().unwrap();
     assert_ne!(old, new);
-    assert!(!runtime.resolve(&old, &1));
-    assert!(runtime.resolve(&new, &2));
+    assert!(!runtime.enter(|| old.send(1).is_ok()));
+    assert!(runtime.enter(|| new.send(2).is_ok()));
     // Done again, it is the same promise.
     runtime.rollback(&before).unwrap();
     runtime.lend(&mut world, start);
-    assert!(runtime.resolve(&old, &1));
+    assert!(runtime.enter(|| old.send(1).is_ok()));
 }
 
 #[test]
@@ -226,14 +232,14 @@ fn a_script_that_restarts_makes_another_promise() {
         runtime.restore(&save, policy).unwrap();
         // It still waits for the old one, or has no more to do with it.
         let waits = policy == Policy::RestartAfterWait;
-        assert_eq!(runtime.resolve(&old, &1), waits, "{policy:?}");
+        assert_eq!(runtime.enter(|| old.send(1).is_ok()), waits, "{policy:?}");
         for _ in 0..11 {
             runtime.run_frame_with(&mut world, 0.1);
         }
         let new = world.resolver.take().unwrap();
-        assert!(runtime.resolve(&new, &2));
+        assert!(runtime.enter(|| new.send(2).is_ok()));
         runtime.run_frame_with(&mut world, 0.1);
         assert_eq!(world.log, ["Ok(2)"]);
-        assert!(!runtime.resolve(&old, &1));
+        assert!(!runtime.enter(|| old.send(1).is_ok()));
     }
 }

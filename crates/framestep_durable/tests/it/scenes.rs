@@ -681,7 +681,7 @@ impl Scene {
         let menu = runtime.child_clock(ClockId::REALTIME);
         let slower = runtime.child_clock(slow);
         let parent = runtime.owner();
-        let below = runtime.child_owner(parent);
+        let below = runtime.enter(|| parent.child());
         let timed = runtime.owner_on(slower);
         let mut scene = Scene {
             runtime,
@@ -767,9 +767,9 @@ impl Scene {
             21 => {
                 if let Some(resolver) = self.world.resolvers.pop() {
                     if number == 0 {
-                        self.runtime.cancel(&resolver);
+                        self.runtime.enter(|| resolver.cancel());
                     } else {
-                        self.runtime.resolve(&resolver, &number);
+                        self.runtime.enter(|| resolver.send(number).is_ok());
                     }
                 }
                 return;
@@ -783,8 +783,8 @@ impl Scene {
             2 => drop(runtime.stop(script)),
             3 | 4 => drop(runtime.pause(script)),
             5..=7 => drop(runtime.resume(script)),
-            8 => drop(runtime.pause_owner(owner)),
-            9 | 10 => drop(runtime.resume_owner(owner)),
+            8 => drop(runtime.enter(|| owner.pause())),
+            9 | 10 => drop(runtime.enter(|| owner.resume())),
             11 => runtime.clock(clock).set_scale(number as f64 / 4.0),
             12 => drop(runtime.clock(clock).pause()),
             13 | 14 => drop(runtime.clock(clock).resume()),

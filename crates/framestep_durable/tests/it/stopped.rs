@@ -162,10 +162,10 @@ fn until_stopped(
             world.line = match way {
                 Way::HostNumber => { runtime.stop(WALK); Some(line!()) }
                 Way::HostHandle => { handle.stop(); Some(line!()) }
-                Way::HostStopAll => { runtime.stop_all(owner); Some(line!()) }
+                Way::HostStopAll => { runtime.enter(|| owner.stop_all()); Some(line!()) }
                 Way::HostWithin => { runtime.stop_owner_within(owner, 0.25).detach(); Some(line!()) }
-                Way::HostDropsOwner => { runtime.drop_owner(owner); Some(line!()) }
-                Way::HostDeactivates => { runtime.set_owner_active(owner, false); Some(line!()) }
+                Way::HostDropsOwner => { runtime.enter(|| owner.remove()); Some(line!()) }
+                Way::HostDeactivates => { runtime.enter(|| owner.set_active(false)); Some(line!()) }
                 Way::WithHandle => { runtime.stop(ScriptId::from_raw(1)); None }
                 _ => world.line,
             };
@@ -278,7 +278,7 @@ fn scripts_that_end_in_their_first_poll_or_before_it_are_no_exception() {
     assert_eq!(error.stopped_at(), Some(&*place));
     // Its owner accepts none: nobody has stopped it.
     let owner = runtime.owner();
-    runtime.drop_owner(owner);
+    runtime.enter(|| owner.remove());
     let refused = runtime.start_on(owner, Walk);
     let error = runtime.take(refused).unwrap().unwrap_err();
     assert_eq!(error.to_string(), "the script was stopped");

@@ -113,7 +113,7 @@ fn begin(runtime: &mut Runtime, log: &mut Log) {
     let slow = runtime.child_clock(ClockId::GAME);
     runtime.clock(slow).set_scale(0.5);
     let level = runtime.owner_on(slow);
-    let room = runtime.child_owner(level);
+    let room = runtime.enter(|| level.child());
     runtime.lend(log, |runtime| {
         for actor in [Actor::Fades(3), Actor::Swings, Actor::Deaf, Actor::Starts] {
             runtime.start_on(level, actor).detach();
@@ -196,7 +196,7 @@ fn a_request_ends_scripts_in_the_same_frames_as_a_plain_one() {
     let registry = Registry::new().with::<Fades>().with::<Leave>();
     let mut runtime = Runtime::new(registry);
     let level = runtime.owner();
-    let below = runtime.child_owner(level);
+    let below = runtime.enter(|| level.child());
     runtime.start_on(level, fades("a".into(), 1)).detach();
     runtime.spawn_on(below, fades("b".into(), 2)).detach();
     runtime.start_on(level, fades("c".into(), 2)).detach();
@@ -256,7 +256,7 @@ fn a_script_that_catches_the_panic_of_a_wait_for_its_own_end_is_saved_and_loaded
         let registry = || Registry::new().with::<Quest>();
         let mut runtime = quiet(registry());
         let above = runtime.owner();
-        let below = runtime.child_owner(above);
+        let below = runtime.enter(|| above.child());
         let quest = runtime.start_on(below, quest(above, waits_for_end));
         runtime.run_frame(0.25);
         let file = runtime.save().unwrap().to_bytes();
@@ -329,7 +329,7 @@ fn what_is_started_after_the_owner_has_ended_goes_on_after_a_restore_too() {
     let stopped = runtime.lend(&mut log, |runtime| {
         runtime.start_on(level, Actor::Fades(1)).detach();
         let stopped = runtime.stop_owner_within(level, 1);
-        runtime.stop_all(level);
+        runtime.enter(|| level.stop_all());
         runtime.start_on(level, Actor::Deaf).detach();
         stopped
     });
@@ -341,7 +341,7 @@ fn what_is_started_after_the_owner_has_ended_goes_on_after_a_restore_too() {
         for _ in 0..9 {
             runtime.run_frame_with(&mut log, 0.25);
         }
-        assert!(!runtime.is_owner_empty(level));
+        assert!(!runtime.enter(|| level.is_empty()));
     }
     assert_eq!(runtime.take(stopped), Some(Ok(0)));
     assert_eq!(other.take(handle), Some(Ok(0)));
@@ -413,7 +413,9 @@ fn the_end_of_an_owner_that_was_dropped_has_come() {
     runtime.run_frame_with(&mut Log::new(), 0.1);
     let save = runtime.save_state().unwrap();
     let mut log = Log::new();
-    runtime.lend(&mut log, |runtime| assert!(runtime.drop_owner(owner)));
+    runtime.lend(&mut log, |runtime| {
+        assert!(runtime.enter(|| owner.remove()))
+    });
     let late = runtime.start(waits(owner));
     runtime.run_frame_with(&mut log, 0.1);
     assert_eq!(runtime.result(&early), Some(Ok(2)));
@@ -421,7 +423,7 @@ fn the_end_of_an_owner_that_was_dropped_has_come() {
 
     // Saved between the end and the poll that notices it.
     runtime.rollback(&save).unwrap();
-    runtime.lend(&mut log, |runtime| runtime.stop_all(owner));
+    runtime.lend(&mut log, |runtime| runtime.enter(|| owner.stop_all()));
     let file = runtime.save().unwrap().to_bytes();
     let save = SaveState::from_bytes(&file).unwrap();
     runtime.restore(&save, Policy::Fail).unwrap();

@@ -13,12 +13,12 @@ use crate::sleeps::{Sleeps, blank, reread};
 fn an_owner_below_an_inactive_one_is_active_again_with_it_even_after_a_restore() {
     let first = blank();
     let above = first.owner();
-    let below = first.child_owner(above);
-    first.set_owner_active(above, false);
+    let below = first.enter(|| above.child());
+    first.enter(|| above.set_active(false));
     let mut second = blank();
     second.restore(&reread(&first), Policy::Fail).unwrap();
     for runtime in [&first, &second] {
-        runtime.set_owner_active(above, true);
+        runtime.enter(|| above.set_active(true));
         let sleeps = runtime.start_on(below, Sleeps);
         assert!(runtime.is_alive(sleeps.id()));
     }

@@ -165,7 +165,7 @@ fn paused_scripts_are_paused_after_a_load() {
     first.update();
     let owner = first.world().get::<Durable>(goblin).unwrap().owner();
     let host = first.world().non_send::<DurableRuntime>().host().clone();
-    assert!(host.pause_owner(owner.unwrap()));
+    assert!(host.executor().enter(|| owner.unwrap().pause()).unwrap());
     let goblin = id(&first, goblin);
     let file = saved(&mut first);
 
@@ -178,7 +178,7 @@ fn paused_scripts_are_paused_after_a_load() {
     let entity = goblin.find(second.world()).unwrap();
     let owner = second.world().get::<Durable>(entity).unwrap().owner();
     let host = second.world().non_send::<DurableRuntime>().host().clone();
-    assert!(host.resume_owner(owner.unwrap()));
+    assert!(host.executor().enter(|| owner.unwrap().resume()).unwrap());
     second.update();
     // A quarter of a second had passed before the pause, and another quarter now.
     assert_eq!(lines(&second), ["#1 has 8 in frame 8"]);

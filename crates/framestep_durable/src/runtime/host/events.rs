@@ -1,15 +1,12 @@
-//! What a host does with permits, promises and questions.
+//! What a host does with permits and questions.
 
 use framestep::durable::name_of;
 use framestep::sync::Semaphore;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 
 use crate::bytes::{Bytes, Marked};
-use crate::events::Settled;
 use crate::ids::ScriptId;
 use crate::runtime::RuntimeHandle;
-use crate::wait::{Request, RequestId, Resolver};
+use crate::wait::{Request, RequestId};
 
 impl RuntimeHandle {
     /// The scripts that have permits, one for each [`Permit`](crate::Permit), in the order of their
@@ -29,34 +26,6 @@ impl RuntimeHandle {
     pub fn holders(&self, semaphore: &Semaphore) -> Vec<ScriptId> {
         let name = name_of(semaphore);
         name.map_or(Vec::new(), |name| self.shared.events.holders(name.full))
-    }
-
-    /// Resolves a [promise](crate::promise) for the host. Returns `false` if it was dropped, or was
-    /// resolved or cancelled before.
-    ///
-    /// # Panics
-    ///
-    /// If the value does not serialise.
-    #[track_caller]
-    pub fn resolve<T>(&self, resolver: &Resolver<T>, value: &T) -> bool
-    where
-        T: Serialize + DeserializeOwned + 'static,
-    {
-        let (promise, stamp) = resolver.key();
-        let value = Settled::Resolved(Marked::of(value));
-        self.shared.events.settle(promise, stamp, value)
-    }
-
-    /// Cancels a [promise](crate::promise) for the host: it returns an error. Returns `false` if it
-    /// was dropped, or was resolved or cancelled before.
-    pub fn cancel<T>(&self, resolver: &Resolver<T>) -> bool
-    where
-        T: Serialize + DeserializeOwned + 'static,
-    {
-        let (promise, stamp) = resolver.key();
-        self.shared
-            .events
-            .settle(promise, stamp, Settled::Cancelled)
     }
 
     /// The open questions of scripts that this call has not returned before, in the order in

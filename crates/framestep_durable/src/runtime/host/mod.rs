@@ -43,7 +43,7 @@ use crate::script::{Begun, Code, DurableScript, JoinError, Making, Registry, Sha
 /// impl World {
 ///     fn remove_door(&mut self) {
 ///         if let Some(owner) = self.door.take() {
-///             self.host.drop_owner(owner); // its scripts end with it
+///             self.host.executor().enter(|| owner.remove()); // its scripts end with it
 ///         }
 ///     }
 /// }

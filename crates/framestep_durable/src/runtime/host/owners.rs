@@ -9,9 +9,10 @@ use crate::ids::{Birth, ClockId, OwnerId, ScriptId};
 use crate::runtime::{RuntimeHandle, ScriptHandle};
 
 impl RuntimeHandle {
-    /// Makes an owner. It exists until it is [dropped](Self::drop_owner).
+    /// Makes an owner below none. It exists until it is [removed](OwnerId::remove). What scripts do with an owner, the
+    /// host does in [`enter`](crate::Runtime::enter): `runtime.enter(|| level.pause())`.
     pub fn owner(&self) -> OwnerId {
-        self.make_owner(None, None)
+        self.shared.add_owner(None, None).expect("it is below none")
     }
 
     /// Makes an owner whose scripts count on `clock`.
@@ -21,56 +22,10 @@ impl RuntimeHandle {
     /// If there is no such clock.
     #[track_caller]
     pub fn owner_on(&self, clock: ClockId) -> OwnerId {
-        self.make_owner(None, Some(clock))
-    }
-
-    /// Makes an owner below another one. What happens to the parent also happens to it.
-    ///
-    /// # Panics
-    ///
-    /// If there is no such owner.
-    #[track_caller]
-    pub fn child_owner(&self, parent: OwnerId) -> OwnerId {
-        self.make_owner(Some(parent), None)
-    }
-
-    #[track_caller]
-    fn make_owner(&self, parent: Option<OwnerId>, clock: Option<ClockId>) -> OwnerId {
         let shared = &self.shared;
-        shared.add_owner(parent, clock).unwrap_or_else(|| {
-            if let Some(clock) = clock {
-                shared.clocks.expect(clock);
-            }
-            let parent = parent.expect("its clock is there");
-            panic!(
-                "owner #{} has been dropped, or is of another runtime: take an owner that is alive, \
-                 or make one that is below none with `owner()`",
-                parent.0
-            );
-        })
-    }
-
-    /// Drops an owner: its scripts are stopped, and it accepts no more scripts. Returns
-    /// `false` if there is no such owner.
-    #[track_caller]
-    pub fn drop_owner(&self, id: OwnerId) -> bool {
-        self.shared.owners.remove(id, Some(Location::caller()))
-    }
-
-    /// Pauses the scripts of an owner. Returns `false` if it was paused.
-    pub fn pause_owner(&self, id: OwnerId) -> bool {
-        self.shared.owners.pause(id, true)
-    }
-
-    /// Resumes the scripts of an owner. Returns `false` if it was not paused.
-    pub fn resume_owner(&self, id: OwnerId) -> bool {
-        self.shared.owners.pause(id, false)
-    }
-
-    /// Stops the scripts of an owner.
-    #[track_caller]
-    pub fn stop_all(&self, id: OwnerId) {
-        self.shared.owners.stop_all(id, Some(Location::caller()));
+        shared.clocks.expect(clock);
+        let owner = shared.add_owner(None, Some(clock));
+        owner.expect("its clock is there")
     }
 
     /// Asks the scripts of an owner, and of the owners below it, to stop. See
@@ -105,11 +60,11 @@ impl RuntimeHandle {
     /// runtime.start_on(level, forgetful()).detach();
     /// let stopped = runtime.stop_owner_within(level, 0.5);
     /// for _ in 0..3 {
-    ///     assert!(!runtime.is_owner_empty(level));
+    ///     assert!(!runtime.enter(|| level.is_empty()));
     ///     runtime.run_frame(0.25);
     /// }
     /// assert_eq!(runtime.take(stopped), Some(Ok(1)));
-    /// assert!(runtime.is_owner_empty(level));
+    /// assert!(runtime.enter(|| level.is_empty()));
     /// ```
     #[track_caller]
     pub fn stop_owner_within(&self, id: OwnerId, seconds: impl Seconds) -> ScriptHandle<usize> {
@@ -118,20 +73,6 @@ impl RuntimeHandle {
         let place = Location::caller();
         let joins = self.shared.stop_owner_within(request, id, length_ns, place);
         ScriptHandle::of(joins)
-    }
-
-    /// Whether an owner and the owners below it have no script. True for an owner that has been
-    /// dropped. Scripts await this with [`OwnerId::ended`].
-    pub fn is_owner_empty(&self, id: OwnerId) -> bool {
-        self.shared.owners.is_empty(id)
-    }
-
-    /// Activates or deactivates an owner. Deactivating stops its scripts; an inactive owner
-    /// accepts none.
-    #[track_caller]
-    pub fn set_owner_active(&self, id: OwnerId, active: bool) {
-        let place = Some(Location::caller());
-        self.shared.owners.set_active(id, active, place);
     }
 
     /// Makes a clock below another one.
