@@ -8,6 +8,7 @@
     reason = "a build is a module in a function"
 )]
 
+mod begins;
 mod calls;
 mod data;
 mod folder;
