@@ -20,6 +20,7 @@ mod lines;
 mod shapes;
 mod stored;
 mod types;
+mod unclear;
 mod waits;
 
 use framestep_durable::prelude::*;
