@@ -1,5 +1,6 @@
 //! Which statements of two builds are the same.
 
+use crate::places::doubts::Doubts;
 use crate::places::table::Place;
 
 /// What has become of a statement.
@@ -47,6 +48,7 @@ pub(crate) struct Difference {
     lines_now: Vec<u32>,
     /// Of each statement of this build.
     turns: Vec<Turns>,
+    pub(crate) doubts: Doubts,
 }
 
 impl Difference {
@@ -59,6 +61,7 @@ impl Difference {
             lines_then: lines(old),
             lines_now: lines(new),
             turns: vec![Turns::Same; new.len()],
+            doubts: Doubts::default(),
         };
         if old.is_empty() || new.is_empty() {
             return found;
@@ -91,6 +94,9 @@ impl Difference {
         for now in numbers(new) {
             found.turns[now as usize] = found.turns_of(now, old, new);
         }
+        let mut doubts = std::mem::take(&mut found.doubts);
+        doubts.complete(&found, old, new);
+        found.doubts = doubts;
         found
     }
 
@@ -177,6 +183,7 @@ impl Difference {
                 // What has got into another block is itself, and not what stands in its place.
                 then.retain(|&then| !self.is_elsewhere(parts, then));
                 let pairs = level(parts, &then, &now);
+                self.doubts.note_among(parts, &then, &now, &pairs);
                 for &(then, now) in &pairs {
                     self.pair(then, now, Match::Changed);
                 }
@@ -219,9 +226,9 @@ fn up_to<'a>(of: &mut &'a [u32], end: u32) -> impl Iterator<Item = u32> + 'a {
 }
 
 /// The statements of a block of each build.
-struct Parts<'a> {
-    old: &'a [Place],
-    new: &'a [Place],
+pub(super) struct Parts<'a> {
+    pub(super) old: &'a [Place],
+    pub(super) new: &'a [Place],
     olds: &'a [u32],
     news: &'a [u32],
     awaited: &'a [u32],
@@ -261,7 +268,7 @@ impl Parts<'_> {
     fn alike(&self, olds: &[u32], news: &[u32]) -> Vec<(u32, u32)> {
         align(olds, news, |then, now| {
             let (then, now) = (at(self.old, then), at(self.new, now));
-            let near = 16 - (then.sketch ^ now.sketch).count_ones();
+            let near = then.sketch.likeness(now.sketch);
             if then.shape == now.shape {
                 100 + i64::from(near)
             } else {
@@ -279,11 +286,11 @@ impl Parts<'_> {
     }
 }
 
-fn at(of: &[Place], number: u32) -> &Place {
+pub(super) fn at(of: &[Place], number: u32) -> &Place {
     &of[number as usize]
 }
 
-fn numbers(of: &[Place]) -> impl Iterator<Item = u32> {
+pub(super) fn numbers(of: &[Place]) -> impl Iterator<Item = u32> {
     1..u32::try_from(of.len()).unwrap_or(0)
 }
 
@@ -294,7 +301,7 @@ fn parts(of: &[Place], parent: u32) -> impl Iterator<Item = u32> {
 
 /// The most pairs that are compared. Games have some hundred statements in a block; damaged tables may
 /// have any number.
-const MOST_PAIRS: usize = 4_000_000;
+pub(super) const MOST_PAIRS: usize = 4_000_000;
 
 /// The pairs in order with the greatest weight, and of those the earliest ones.
 fn align(olds: &[u32], news: &[u32], weight: impl Fn(u32, u32) -> i64) -> Vec<(u32, u32)> {

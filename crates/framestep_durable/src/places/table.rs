@@ -6,6 +6,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::bytes::Bytes;
+use crate::places::sketch::Sketch;
 
 /// An entry of the table of a script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,8 +17,8 @@ pub struct Place {
     pub(crate) head: u16,
     /// The hash of the names of what it calls.
     pub(crate) shape: u16,
-    /// Alike for texts of like words.
-    pub(crate) sketch: u16,
+    /// What its words have in common with those of others.
+    pub(crate) sketch: Sketch,
     /// The statement or the branch in whose blocks it is.
     pub(crate) parent: u16,
     pub(crate) line: u32,
@@ -28,15 +29,15 @@ pub struct Place {
 }
 
 impl Place {
-    /// The hashes of head, shape and words, and the number of the statement around it.
+    /// The hashes of text and words, of head and shape, and the number of the statement around it.
     #[must_use]
-    pub const fn new(full: u32, parts: [u16; 4], line: u32) -> Self {
-        let [head, shape, sketch, parent] = parts;
+    pub const fn new(full: u32, sketch: u32, parts: [u16; 3], line: u32) -> Self {
+        let [head, shape, parent] = parts;
         Place {
             full,
             head,
             shape,
-            sketch,
+            sketch: Sketch(sketch),
             parent,
             line,
             drops_result: false,
@@ -95,9 +96,6 @@ impl Default for Table {
     }
 }
 
-/// How many bytes a file has for an entry.
-const LEN: usize = 15;
-
 impl Table {
     pub(crate) fn list(&self) -> &[Place] {
         match self {
@@ -118,38 +116,77 @@ impl Table {
         these.eq(others)
     }
 
+    /// The hashes of each entry, how far before it the statement around it is, and how many lines it is behind
+    /// the entry before.
     fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes = Vec::with_capacity(self.list().len() * LEN);
-        for place in self.list() {
+        let mut bytes = Vec::with_capacity(self.list().len() * 14);
+        let mut line = 0;
+        for (number, place) in (0..).zip(self.list()) {
             bytes.extend_from_slice(&place.full.to_le_bytes());
-            for part in [place.head, place.shape, place.sketch, place.parent] {
-                bytes.extend_from_slice(&part.to_le_bytes());
-            }
-            bytes.extend_from_slice(&place.line.to_le_bytes()[..3]);
+            bytes.extend_from_slice(&place.sketch.0.to_le_bytes());
+            bytes.extend_from_slice(&place.head.to_le_bytes());
+            bytes.extend_from_slice(&place.shape.to_le_bytes());
+            put(number - u32::from(place.parent), &mut bytes);
+            put(folded(place.line.wrapping_sub(line)), &mut bytes);
+            line = place.line;
         }
         bytes
     }
 
-    fn of_bytes(bytes: &[u8]) -> Option<Self> {
-        let entries = bytes.chunks_exact(LEN);
-        let is_numbered = entries.remainder().is_empty() && entries.len() <= 1 << u16::BITS;
-        let read = |(number, entry): (usize, &[u8])| {
-            let (full, rest) = entry.split_first_chunk()?;
-            let (parts, line) = rest.split_first_chunk::<8>()?;
-            let part = |at: usize| u16::from_le_bytes([parts[2 * at], parts[2 * at + 1]]);
-            let mut line_bytes = [0; 4];
-            line_bytes[..3].copy_from_slice(line);
-            let place = Place::new(
-                u32::from_le_bytes(*full),
-                [part(0), part(1), part(2), part(3)],
-                u32::from_le_bytes(line_bytes),
-            );
+    fn of_bytes(mut bytes: &[u8]) -> Option<Self> {
+        let (mut list, mut line) = (Vec::new(), 0_u32);
+        while !bytes.is_empty() {
+            let number = u16::try_from(list.len()).ok()?;
+            let full = u32::from_le_bytes(take(&mut bytes)?);
+            let sketch = u32::from_le_bytes(take(&mut bytes)?);
+            let head = u16::from_le_bytes(take(&mut bytes)?);
+            let shape = u16::from_le_bytes(take(&mut bytes)?);
+            let parent = u32::from(number).checked_sub(read(&mut bytes)?)?;
+            line = line.wrapping_add(unfolded(read(&mut bytes)?));
             // A statement is in one before it.
-            (usize::from(place.parent) < number.max(1)).then_some(place)
-        };
-        let list: Option<Arc<[Place]>> = entries.enumerate().map(read).collect();
-        Some(Table::OfFile(list?)).filter(|_| is_numbered)
+            let parent = u16::try_from(parent)
+                .ok()
+                .filter(|parent| *parent < number.max(1))?;
+            list.push(Place::new(full, sketch, [head, shape, parent], line));
+        }
+        Some(Table::OfFile(list.into()))
     }
+}
+
+/// Small differences in both directions as small numbers.
+fn folded(difference: u32) -> u32 {
+    difference << 1 ^ (difference >> 31).wrapping_neg()
+}
+
+fn unfolded(number: u32) -> u32 {
+    number >> 1 ^ (number & 1).wrapping_neg()
+}
+
+/// Seven bits in a byte.
+fn put(mut number: u32, out: &mut Vec<u8>) {
+    while number > 0x7F {
+        out.push(number.to_le_bytes()[0] | 0x80);
+        number >>= 7;
+    }
+    out.push(number.to_le_bytes()[0]);
+}
+
+fn read(bytes: &mut &[u8]) -> Option<u32> {
+    let mut number = 0;
+    for at in 0..5 {
+        let [byte] = take(bytes)?;
+        number |= u32::from(byte & 0x7F).checked_shl(7 * at)?;
+        if byte < 0x80 {
+            return Some(number);
+        }
+    }
+    None
+}
+
+fn take<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {
+    let (taken, rest) = bytes.split_first_chunk()?;
+    *bytes = rest;
+    Some(*taken)
 }
 
 impl Serialize for Table {

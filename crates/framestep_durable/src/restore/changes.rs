@@ -22,6 +22,9 @@ pub enum StatementChange {
     /// A statement at this place is new. A save behind it passes it, if it needs no value, and is refused
     /// else.
     Inserted(String),
+    /// The statement of the first line may be that at the second place, with another text, and may be another one
+    /// as well. A save for which that matters is refused.
+    Unclear(u32, String),
 }
 
 /// What has changed in a script since another build.
@@ -61,6 +64,10 @@ impl fmt::Display for ScriptChange {
                 f,
                 "{at} is new: saves behind it pass it, or are refused if it gives a value"
             ),
+            StatementChange::Unclear(line, at) => write!(
+                f,
+                "line {line} may be {at} with another text: saves for which that matters are refused"
+            ),
         }
     }
 }
@@ -70,7 +77,7 @@ impl Registry {
     /// test can ask what a later build means for the saves of this one, with
     /// [`changes_since`](Self::changes_since).
     ///
-    /// A file has 15 bytes for each statement. Scripts that the attribute has not made have none.
+    /// A file has about 14 bytes for each statement. Scripts that the attribute has not made have none.
     #[must_use]
     pub fn places(&self) -> Vec<u8> {
         let tables: BTreeMap<&str, Table> = self
@@ -148,6 +155,11 @@ impl Registry {
             for (now, then) in (0..).zip(&difference.then).skip(1) {
                 if *then == Match::None {
                     add(StatementChange::Inserted(at(now)));
+                }
+            }
+            for (then, now) in difference.doubts.unclear() {
+                if let Some(line) = difference.line_then(then) {
+                    add(StatementChange::Unclear(line, at(now)));
                 }
             }
         }

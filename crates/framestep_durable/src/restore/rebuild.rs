@@ -100,6 +100,9 @@ impl Shared {
             }
         }
         self.events.keeps_misread.set(false);
+        for Prepared { cell, .. } in prepared {
+            cell.begin_new_waits();
+        }
         Ok(())
     }
 

@@ -29,6 +29,8 @@ pub(super) enum Mode {
     Live,
     /// They take what is recorded.
     Replay,
+    /// They are as the replay has left them. New ones for events begin.
+    Begin,
     /// The script is being dropped: they are neither.
     Ending,
     /// The script is being dropped because another one takes its place, or because it was a
@@ -55,6 +57,8 @@ pub(crate) struct ScriptCell {
     pub(super) future: RefCell<Option<ChapterFuture>>,
     /// The number of the next wait that begins.
     pub(super) next_wait: Cell<u32>,
+    /// The number of the wait of this package that has begun last.
+    pub(super) latest_wait: Cell<u32>,
     /// How many chapters it has had before, modulo 2^24.
     pub(super) chapters: Cell<u32>,
     /// Its number among the recorders of the thread.
@@ -155,6 +159,7 @@ impl ScriptCell {
             image: Cell::default(),
             future: RefCell::new(Some(future)),
             next_wait: Cell::new(0),
+            latest_wait: Cell::new(0),
             chapters: Cell::new(0),
             serial: number_of_recorder(),
             last_site: Cell::new(None),
@@ -290,9 +295,9 @@ impl ScriptCell {
         &self.future
     }
 
-    /// The wait that has begun last.
+    /// The wait that has begun last. A new one in changed code begins after others with higher numbers.
     pub(crate) fn latest_wait(&self) -> WaitOf {
-        (self.id, self.next_wait.get() - 1)
+        (self.id, self.latest_wait.get())
     }
 
     pub(crate) fn coroutine_id(&self) -> Option<CoroutineId> {
@@ -476,10 +481,10 @@ impl ScriptCell {
         self.mode.get() == Mode::Live
     }
 
-    /// Whether it is being replayed.
+    /// Whether it is being replayed, or [begins new waits](Self::begin_new_waits) after that.
     #[inline]
     pub(crate) fn is_replayed(&self) -> bool {
-        self.mode.get() == Mode::Replay
+        matches!(self.mode.get(), Mode::Replay | Mode::Begin)
     }
 
     /// Calls `f` as a closure of the script: effects inside of it are a part of what calls it, and

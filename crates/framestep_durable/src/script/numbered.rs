@@ -162,7 +162,11 @@ impl Numbered {
             let (Some(cell), Some((begin, poll))) = (cell, parts.take()) else {
                 return Poll::Pending;
             };
-            poll(cell, slot.get_or_insert_with(|| begin(cell)))
+            let slot = slot.get_or_insert_with(|| begin(cell));
+            if cell.only_begins() {
+                return Poll::Pending;
+            }
+            poll(cell, slot)
         })
     }
 
@@ -251,14 +255,21 @@ impl Numbered {
             }
             Polling::Pending => {
                 if is_new {
-                    // It gets its state when the replay ends.
+                    let mut slot = None;
+                    if cell.only_begins() {
+                        let begun = poll(Some(cell), &mut slot);
+                        debug_assert!(begun.is_pending(), "it only begins");
+                    }
+                    let shown = awaited.event.map(|event| {
+                        let note = slot.as_ref().and_then(|slot| cell.note_event(event, slot));
+                        Box::new(Shown { event, note })
+                    });
                     cell.add_wait(Pending {
                         number,
                         site,
-                        slot: Slot::Replayed,
-                        shown: awaited
-                            .event
-                            .map(|event| Box::new(Shown { event, note: None })),
+                        // In a replay, it gets its state when that ends.
+                        slot: slot.unwrap_or(Slot::Replayed),
+                        shown,
                     });
                 }
                 return Poll::Pending;
@@ -352,10 +363,11 @@ impl Numbered {
             expect_of(of, cell, awaited.call);
             let known = cell.site_of(*number);
             // One that code has which was changed since a save has been dropped by the load: it begins now.
-            let is_new = known.is_none() && cell.is_live() && cell.begins_new_wait(*number);
+            let is_new = known.is_none() && cell.begins_new_wait(*number, awaited.event);
             return (*number, known.unwrap_or_else(site), is_new);
         }
         let number = cell.take_number();
+        cell.latest_wait.set(number);
         self.state = State::Begun(Rc::downgrade(cell), number);
         (number, site(), true)
     }

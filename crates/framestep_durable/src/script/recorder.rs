@@ -246,7 +246,7 @@ impl ScriptCell {
                 Done::Now
             }
             // The world has the effect already; only its result is repeated.
-            Mode::Replay => match self.replayed_effect(call) {
+            Mode::Replay | Mode::Begin => match self.replayed_effect(call) {
                 Some(recorded) => {
                     value.extend_from_slice(recorded.get());
                     Done::Before

@@ -23,7 +23,7 @@ struct Place {
     full: u32,
     head: u16,
     shape: u16,
-    sketch: u16,
+    sketch: u32,
     parent: u16,
     /// Whether it is a call whose result nothing uses.
     drops_result: bool,
@@ -95,7 +95,7 @@ impl<'a> Places<'a> {
             let line = quote_spanned!(*span=> ::core::line!());
             let drops = drops_result.then(|| quote!(.dropping_its_result()));
             let loops = is_loop.then(|| quote!(.looping()));
-            quote!(#root::__private::Place::new(#full, [#head, #shape, #sketch, #parent], #line) #drops #loops)
+            quote!(#root::__private::Place::new(#full, #sketch, [#head, #shape, #parent], #line) #drops #loops)
         });
         quote! {
             const PLACES: #root::__private::Places =

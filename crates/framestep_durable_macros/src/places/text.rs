@@ -88,20 +88,12 @@ pub(super) fn shape_of(tokens: TokenStream) -> u16 {
 }
 
 fn add_shape(tokens: TokenStream, hash: &mut u32) {
-    const KEYWORDS: [&str; 9] = [
-        "await", "if", "for", "while", "loop", "match", "async", "return", "break",
-    ];
     let mut trees = tokens.into_iter().peekable();
     while let Some(tree) = trees.next() {
         match tree {
             TokenTree::Ident(ident) => {
                 let text = ident.to_string();
-                let is_called = match trees.peek() {
-                    Some(TokenTree::Group(group)) => group.delimiter() == Delimiter::Parenthesis,
-                    Some(TokenTree::Punct(punct)) => punct.as_char() == '!',
-                    _ => false,
-                };
-                if is_called || KEYWORDS.contains(&&*text) {
+                if is_of_shape(&text, trees.peek()) {
                     *hash = add(text.as_bytes(), *hash);
                     *hash = add(b" ", *hash);
                 }
@@ -110,6 +102,19 @@ fn add_shape(tokens: TokenStream, hash: &mut u32) {
             _ => {}
         }
     }
+}
+
+/// Whether a word is a keyword, or the name of what is called. `next` follows it.
+fn is_of_shape(word: &str, next: Option<&TokenTree>) -> bool {
+    const KEYWORDS: [&str; 9] = [
+        "await", "if", "for", "while", "loop", "match", "async", "return", "break",
+    ];
+    let is_called = match next {
+        Some(TokenTree::Group(group)) => group.delimiter() == Delimiter::Parenthesis,
+        Some(TokenTree::Punct(punct)) => punct.as_char() == '!',
+        _ => false,
+    };
+    is_called || KEYWORDS.contains(&word)
 }
 
 const BEGIN: u32 = 0x811C_9DC5;
@@ -125,17 +130,17 @@ fn fold(hash: u32) -> u16 {
     u16::from_le_bytes([a ^ c, b ^ d])
 }
 
-/// The hash of a text, and how its words would have the bits of a sketch.
+/// The hash of a text, and what its words have in common with those of others.
 pub(super) struct Text {
     hash: u32,
-    votes: [i32; 16],
+    words: Words,
 }
 
 impl Text {
     pub(super) fn of(tokens: TokenStream) -> Self {
         let mut text = Text {
             hash: BEGIN,
-            votes: [0; 16],
+            words: Words::default(),
         };
         text.add(tokens);
         text
@@ -150,30 +155,31 @@ impl Text {
     }
 
     /// Texts with like words have like bits.
-    pub(super) fn sketch(&self) -> u16 {
-        let bits = self.votes.iter().enumerate();
-        bits.filter(|(_, vote)| **vote > 0)
-            .fold(0, |sketch, (at, _)| sketch | 1 << at)
+    pub(super) fn sketch(&self) -> u32 {
+        self.words.sketch()
     }
 
     fn word(&mut self, word: &str) {
         self.hash = add(word.as_bytes(), self.hash);
         self.hash = add(&[0xFF], self.hash);
-        let parts = word.split(|c: char| !c.is_alphanumeric());
-        for part in parts.filter(|part| !part.is_empty()) {
-            let bits = fold(add(part.as_bytes(), BEGIN).wrapping_mul(0x9E37_79B9));
-            for (at, vote) in self.votes.iter_mut().enumerate() {
-                *vote += if bits >> at & 1 == 1 { 1 } else { -1 };
-            }
-        }
     }
 
     fn add(&mut self, tokens: TokenStream) {
         let mut trees = tokens.into_iter().peekable();
         while let Some(tree) = trees.next() {
             match tree {
-                TokenTree::Ident(ident) => self.word(&ident.to_string()),
-                TokenTree::Literal(literal) => self.word(&literal.to_string()),
+                TokenTree::Ident(ident) => {
+                    let word = ident.to_string();
+                    self.word(&word);
+                    if !is_of_shape(&word, trees.peek()) {
+                        self.words.add(&word);
+                    }
+                }
+                TokenTree::Literal(literal) => {
+                    let literal = literal.to_string();
+                    self.word(&literal);
+                    self.words.add(&literal);
+                }
                 TokenTree::Punct(punct) => {
                     // Formatters add a comma at the end of what they break into lines.
                     if punct.as_char() != ',' || trees.peek().is_some() {
@@ -194,6 +200,40 @@ impl Text {
             }
         }
     }
+}
+
+/// Some words of a text, apart from what it calls: long ones first, then those with the smallest hashes. A text
+/// with a few other words has mostly the same ones.
+#[derive(Default)]
+struct Words(Vec<(bool, u32)>);
+
+const MOST_WORDS: usize = 5;
+
+impl Words {
+    fn add(&mut self, text: &str) {
+        let parts = text.split(|c: char| !c.is_alphanumeric());
+        for part in parts.filter(|part| !part.is_empty()) {
+            let is_short = part.chars().count() < 5;
+            let word = (is_short, mix(add(part.as_bytes(), BEGIN)));
+            if let Err(at) = self.0.binary_search(&word) {
+                self.0.insert(at, word);
+                self.0.truncate(MOST_WORDS);
+            }
+        }
+    }
+
+    /// A bit for each word.
+    fn sketch(&self) -> u32 {
+        let hashes = self.0.iter().map(|(_, hash)| hash);
+        hashes.fold(0, |sketch, hash| sketch | 1 << (hash % 32))
+    }
+}
+
+/// Spreads a hash over all of its bits.
+fn mix(mut hash: u32) -> u32 {
+    hash = (hash ^ hash >> 16).wrapping_mul(0x85EB_CA6B);
+    hash = (hash ^ hash >> 13).wrapping_mul(0xC2B2_AE35);
+    hash ^ hash >> 16
 }
 
 fn ascii(character: char) -> u8 {

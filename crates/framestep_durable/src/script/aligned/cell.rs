@@ -2,17 +2,19 @@
 
 use std::collections::BTreeMap;
 use std::panic::resume_unwind;
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
 
-use framestep::durable::DurableWait;
+use framestep::durable::{DurableWait, Event, EventNote};
 
-use crate::bytes::Bytes;
+use crate::bytes::{Bytes, dispose, quiet};
 use crate::journal::{Call, Found, Known};
-use crate::script::ScriptCell;
 use crate::script::aligned::pending::Next;
 use crate::script::aligned::{Aligned, Change, Hold, Holders, Outcome, Taken};
 use crate::script::cell::Mode;
 use crate::script::recorder::Polling;
 use crate::script::replayed::CAN_UNWIND;
+use crate::script::{ScriptCell, Slot, context};
 
 /// What a script has of its replay, until it goes on.
 #[derive(Default)]
@@ -139,8 +141,52 @@ impl ScriptCell {
 
     /// Whether a wait has yet to begin that the code of the save did not have. It does now.
     #[cold]
-    pub(crate) fn begins_new_wait(&self, number: u32) -> bool {
-        self.new_waits.borrow_mut().remove(&number).is_some()
+    pub(crate) fn begins_new_wait(&self, number: u32, event: Option<Event>) -> bool {
+        let may_begin = match self.mode.get() {
+            // The others find what they wait for once the script is polled.
+            Mode::Begin => matches!(
+                event,
+                Some(Event::Signal(_) | Event::Value(_) | Event::Permit(_))
+            ),
+            mode => mode == Mode::Live,
+        };
+        let begins = may_begin && self.new_waits.borrow_mut().remove(&number).is_some();
+        if begins {
+            self.latest_wait.set(number);
+        }
+        begins
+    }
+
+    /// Whether new waits begin, and nothing else happens.
+    pub(crate) fn only_begins(&self) -> bool {
+        self.mode.get() == Mode::Begin
+    }
+
+    /// Begins the new waits for events, which may come before the script is polled. The script is where it was:
+    /// nothing ends meanwhile.
+    pub(crate) fn begin_new_waits(self: &Rc<Self>) {
+        if self.new_waits.borrow().is_empty() {
+            return;
+        }
+        self.mode.set(Mode::Begin);
+        let mut cx = Context::from_waker(Waker::noop());
+        let mut poll = || match self.future.borrow_mut().as_mut() {
+            Some(future) => future.as_mut().poll(&mut cx).map(drop),
+            None => Poll::Pending,
+        };
+        let polled = context::within_replay(self, || quiet::catch(&mut poll));
+        self.mode.set(Mode::Live);
+        match polled {
+            Ok(polled) => debug_assert!(polled.is_pending(), "nothing ends"),
+            // It does in each poll what is not recorded. The next one panics.
+            Err(payload) => dispose(payload),
+        }
+    }
+
+    /// Shows that the script waits for an event, outside of its polls.
+    pub(crate) fn note_event(&self, event: Event, slot: &Slot) -> Option<EventNote> {
+        let door = &self.shared.door;
+        door.note_event(self.coroutine_id()?, event, slot.full_name())
     }
 
     /// Begins another poll. Returns `false` if the script is where it was.

@@ -23,7 +23,7 @@ impl Aligned {
             };
             let is_effect = matches!(next.kind, Kind::Effect | Kind::Panicked);
             if is_effect && self.may_take() && self.is_at(then, now) && then.is_like(now) {
-                return self.take_effect(call, here, then, now);
+                return self.take_effect(call, here, then, now, sites);
             }
             if !self.is_gone(then) {
                 break;
@@ -55,6 +55,7 @@ impl Aligned {
         here: Known,
         then: &Site,
         now: &Site,
+        sites: &Sites,
     ) -> Result<Taken, Found> {
         let (at, kind) = (self.next, self.entries[self.next].kind);
         if self.last != Some((now.place, now.label)) {
@@ -71,7 +72,7 @@ impl Aligned {
         if kind == Kind::Panicked {
             return Ok(Taken::Panic(self.take(at, kind, here, now)));
         }
-        self.check_entry(at, now)?;
+        self.check_entry(at, now, sites)?;
         if let (Match::Changed(_), true) = (self.difference.then(now.place), call.gives) {
             let (line, place) = (self.line_then(then), self.at_now(now));
             self.changes
@@ -82,7 +83,7 @@ impl Aligned {
 
     /// Whether an entry may be taken for this call: its value is still what its mark says, and it is known in
     /// which turn of a loop it was made.
-    pub(super) fn check_entry(&self, at: usize, now: &Site) -> Result<(), Found> {
+    pub(super) fn check_entry(&self, at: usize, now: &Site, sites: &Sites) -> Result<(), Found> {
         if now.label == 0 && self.difference.turns(now.place) == Turns::Unsure {
             return Err(self.found(
                 now,
@@ -91,6 +92,9 @@ impl Aligned {
             ));
         }
         let entry = &self.entries[at];
+        if !entry.value.get().is_empty() {
+            self.check_value(entry.site, sites)?;
+        }
         let fits = now
             .mark
             .is_none_or(|mark| mark.fits(entry.value.get(), entry.mark));
@@ -140,7 +144,7 @@ impl Aligned {
                 ),
             ));
         };
-        self.check_entry(at, now)?;
+        self.check_entry(at, now, sites)?;
         self.note_moved(now, then);
         // What is left of the poll is before it, so the poll goes on as it was.
         let is_open = self.is_open;

@@ -7,6 +7,7 @@
 
 mod cell;
 pub(crate) mod changes;
+mod doubts;
 mod effects;
 mod holds;
 mod items;
@@ -30,6 +31,7 @@ use crate::journal::{
 use crate::places::table::Places;
 use crate::places::{Difference, Match, Turns};
 use crate::script::aligned::changes::Changes;
+use crate::script::aligned::doubts::Reached;
 use crate::script::aligned::holds::Holds;
 use crate::script::aligned::items::Items;
 
@@ -91,6 +93,8 @@ pub(crate) struct Aligned {
     written: Option<Bytes>,
     holds: Holds,
     changes: Changes,
+    /// How often the script has come to what may be the same statement.
+    reached: Reached,
     /// How much was passed or skipped since an entry was taken.
     since_taken: u32,
 }
@@ -164,6 +168,7 @@ impl Aligned {
             written: None,
             holds: Holds::default(),
             changes: Changes::default(),
+            reached: Reached::default(),
             since_taken: 0,
         }
     }
@@ -244,7 +249,8 @@ impl Aligned {
     fn take(&mut self, at: usize, kind: Kind, here: Known, now: &Site) -> Bytes {
         let entry = &mut self.entries[at];
         entry.is_taken = true;
-        let value = entry.value.clone();
+        let (value, site) = (entry.value.clone(), entry.site);
+        self.reached.take(site, now);
         self.taken = u32::try_from(at + 1).unwrap_or(u32::MAX);
         self.is_open = false;
         self.since_taken = 0;
@@ -295,6 +301,7 @@ impl Aligned {
             ChangeKind::Removed
         };
         self.changes.add(kind, then, Some(line), None);
+        self.reached.skip(then);
         self.go_on();
         self.count(then)
     }
@@ -318,6 +325,7 @@ impl Aligned {
     fn note_passed(&mut self, now: &Site) -> Result<(), Found> {
         let at = self.at_now(now);
         self.changes.add(ChangeKind::Inserted, now, None, Some(at));
+        self.reached.pass(now);
         self.count(now)
     }
 

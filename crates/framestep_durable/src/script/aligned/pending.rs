@@ -38,7 +38,7 @@ impl Aligned {
             return Ok(Taken::Value(value));
         }
         if let Some(at) = self.given.remove(&number) {
-            self.check_entry(at, now)?;
+            self.check_entry(at, now, sites)?;
             return Ok(Taken::Value(self.take(at, Kind::Ended(number), here, now)));
         }
         while self.may_take() {
@@ -68,7 +68,7 @@ impl Aligned {
             if let Kind::Failed(_) = kind {
                 return Ok(Taken::Panic(self.take(at, Kind::Failed(number), here, now)));
             }
-            self.check_entry(at, now)?;
+            self.check_entry(at, now, sites)?;
             self.next_number = self.next_number.max(numbered.saturating_add(1));
             return Ok(Taken::Value(self.take(at, Kind::Ended(number), here, now)));
         }
@@ -105,6 +105,7 @@ impl Aligned {
         }
         if self.next().is_none() {
             if let Some((numbers, has_new)) = self.as_saved(awaited, questions, sites) {
+                self.check_doubts(sites)?;
                 return Ok(Next::There { numbers, has_new });
             }
         } else if self.next().is_some_and(|next| next.is_first) && !self.is_open {

@@ -6,6 +6,9 @@ use serde_json::{Value as Json, json};
 
 use super::{Story, line, say};
 
+/// How many bytes an entry has if it is near the one before it, and near the statement around it.
+const ENTRY: usize = 14;
+
 #[durable]
 async fn talk() {
     line("a").await;
@@ -36,8 +39,8 @@ fn a_table_that_is_cut_or_names_a_statement_that_does_not_come_before_is_an_erro
     let save = saved();
     assert!(read(&save).is_ok());
     let len = save["tables"][0].as_array().unwrap().len();
-    assert_eq!(len % 15, 0);
-    for cut in 1..15 {
+    assert_eq!(len % ENTRY, 0);
+    for cut in 1..ENTRY {
         let mut cut_save = save.clone();
         cut_save["tables"][0]
             .as_array_mut()
@@ -46,11 +49,17 @@ fn a_table_that_is_cut_or_names_a_statement_that_does_not_come_before_is_an_erro
         assert!(read(&cut_save).is_err(), "{cut} bytes less");
     }
     let mut forward = save.clone();
-    forward["tables"][0][25] = json!(2);
+    forward["tables"][0][ENTRY + 12] = json!(2);
     assert!(
         read(&forward).is_err(),
-        "the second statement is in the third one"
+        "the second statement is in one before the first"
     );
+    let mut itself = save.clone();
+    itself["tables"][0][2 * ENTRY + 12] = json!(0);
+    assert!(read(&itself).is_err(), "the third statement is in itself");
+    let mut endless = save.clone();
+    endless["tables"][0] = json!([vec![0; 12], vec![0xFF; 9]].concat());
+    assert!(read(&endless).is_err(), "the number does not end");
     let mut missing = save.clone();
     missing["scripts"][0]["table"] = json!(2);
     assert!(read(&missing).is_err(), "there is one table");
@@ -67,8 +76,8 @@ fn a_table_that_says_anything_is_a_save_that_fits_or_is_refused() {
         let mut forged = save.clone();
         let table = forged["tables"][0].as_array_mut().unwrap();
         if round % 2 == 0 {
-            let whole = table.len() / 15;
-            table.truncate(15 * random.below(whole as u64 + 1) as usize);
+            let whole = table.len() / ENTRY;
+            table.truncate(ENTRY * random.below(whole as u64 + 1) as usize);
         }
         for _ in 0..random.below(40) {
             if let Some(at) = table.len().checked_sub(1) {
@@ -95,8 +104,8 @@ fn a_table_that_says_anything_is_a_save_that_fits_or_is_refused() {
 #[test]
 fn a_table_with_as_many_statements_as_there_can_be_is_compared_in_no_time() {
     let mut forged = saved();
-    let one = forged["tables"][0].as_array().unwrap()[15..30].to_vec();
-    let first = vec![json!(0); 15];
+    let one = forged["tables"][0].as_array().unwrap()[ENTRY..2 * ENTRY].to_vec();
+    let first = vec![json!(0); ENTRY];
     let many = std::iter::repeat_n(one, 65_535).flatten();
     forged["tables"][0] = first.into_iter().chain(many).collect();
     let save: SaveState = serde_json::from_value(forged).unwrap();

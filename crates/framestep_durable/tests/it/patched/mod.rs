@@ -8,6 +8,7 @@
     reason = "a build is a module in a function"
 )]
 
+mod begins;
 mod calls;
 mod data;
 mod folder;
@@ -19,6 +20,7 @@ mod lines;
 mod shapes;
 mod stored;
 mod types;
+mod unclear;
 mod waits;
 
 use framestep_durable::prelude::*;
