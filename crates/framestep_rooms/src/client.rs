@@ -69,6 +69,8 @@ const START: Duration = Duration::from_secs(10);
 const VIEW: Duration = Duration::from_secs(30);
 /// How often a watcher says that it watches.
 const WATCHES: Duration = Duration::from_secs(1);
+/// What it says first.
+pub(crate) const BEGINS: &[u8] = b"begins";
 
 /// Opens rooms, and is a player in them. Clones are the same player in the same session. A player may
 /// have several sessions at once, such as on several devices. A room tells the inputs of the last 64
@@ -82,7 +84,7 @@ const WATCHES: Duration = Duration::from_secs(1);
 /// |---|---|
 /// | `log.SHARD.open.ROOM` | `{"kind": "arena", "a": entry, "args": ..}` opens a room. Ask for `a` right before, by an empty message to the same subject, whose answer it is: an opening from before the end of a room of the name counts for that one |
 /// | `log.SHARD.room.ROOM.PLAYER` | `{"s": session, "n": number, "a": entry, "i": ..}` is an input: `s` is a random number of each session, less than 2^53, `n` counts from 1, and `a` is the last entry of the log that the page knows, by a view or an answer. Nothing, an empty message, has no effect: its answer says such an entry |
-/// | `rooms.watch.SHARD.ROOM` | anything, each second: somebody looks on |
+/// | `rooms.watch.SHARD.ROOM` | `begins`, then anything each second: somebody looks on. A view comes at once, and then when it has changed, or a second after the last one |
 /// | `rooms.watch.SHARD.ROOM.PLAYER` | the same of a player, who is [there](Room::presence) then |
 /// | `rooms.view.SHARD.ROOM` | `{"f": frame, "o": opened, "a": entry, "v": ..}`: what all see. `opened` is the entry that has opened the room: skip a view that is not later than the last one. `entry` is the last one that counts in it. `{"end": why, "at": entry}`: after this entry of the log there is no such room. `why` is `"over"`, `"none"`, `"broken"` or `{"refused": text}`, if its opening had no effect |
 /// | `rooms.view.SHARD.ROOM.PLAYER` | the same of one player, in a room with [`VIEW_PER_PLAYER`](Room::VIEW_PER_PLAYER) |

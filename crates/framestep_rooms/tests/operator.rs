@@ -214,6 +214,29 @@ async fn no_late_copy_of_an_entry_opens_closes_or_changes_a_room_again() {
     node.stop().await;
 }
 
+/// ```text
+/// frame   f     f + 1..50 | no change: the next one is sent to all at f + 100
+/// alice   view            | view   view   view
+/// ```
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_begins_to_watch_sees_at_once_what_others_have_seen() {
+    let log = MemoryLog::new();
+    let node = start(&log, "a");
+    let room = client(&log, "alice")
+        .await
+        .open::<Hands>("hands", &5)
+        .await
+        .unwrap();
+    until(&room, |hands| !hands.heard.is_empty()).await;
+    for _ in 0..5 {
+        let first = room.view().await.unwrap().frame;
+        let again = room.view().await.unwrap().frame;
+        // A hundred frames a second.
+        assert!(again < first + 50, "{again} after {first}");
+    }
+    node.stop().await;
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_view_that_does_not_change_is_sent_once_a_second() {
     let log = MemoryLog::new();
