@@ -472,10 +472,12 @@ impl<R: Room> RoomClient<R> {
         match timeout(VIEW, look).await {
             Ok(found) => found,
             Err(_) => Err(LogError::Unreachable(format!(
-                "no server has shown room `{}` for {} s: does one run shard {}? `rooms top` shows that",
-                self.room,
+                "no server has shown room `{room}` for {} s: does one run shard {shard}? `rooms top` shows that. Over \
+                 NATS, may this user publish on `rooms.watch.{shard}.{room}.{player}`?",
                 VIEW.as_secs(),
-                self.shard
+                room = self.room,
+                shard = self.shard,
+                player = self.client.player,
             ))
             .into()),
         }

@@ -152,6 +152,34 @@ async fn a_wrong_password_is_said_as_such() {
     );
 }
 
+/// `alice` may subscribe to what is her own, and `bob` not even to that.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn answers_come_to_the_inbox_of_the_user_in_the_address() {
+    let users = "}
+authorization {
+ users: [
+  { user: node, password: right }
+  { user: alice, password: right, permissions: { subscribe: [\"_INBOX_alice.>\", \"rooms.view.*.*\"] } }
+  { user: bob, password: right, permissions: { subscribe: [\"_INBOX.>\", \"rooms.view.*.*\"] } }
+ ]";
+    let Some(server) = support::NatsServer::start_with("inbox", users).await else {
+        return;
+    };
+    let of = |user: &str| server.url().replace("//", &format!("//{user}:right@"));
+    let log = NatsLog::connect(&of("node")).await.unwrap();
+    let node = Server::on(log).shards(1).probe_frames(false).room::<Sum>();
+    let play = async {
+        let alice = Client::at(&of("alice"), "alice").await.unwrap();
+        let sum = alice.open::<Sum>("sum", &7).await.unwrap();
+        until(&sum, |sum| sum.sum == 7).await;
+        let log = NatsLog::connect(&of("bob")).await.unwrap();
+        let error = log.shards().await.unwrap_err().to_string();
+        assert!(error.contains("subscribe to `_INBOX_bob.>`?"), "{error}");
+    };
+    let serving = node.serve(async { timeout(Duration::from_secs(30), play).await.unwrap() });
+    Box::pin(serving).await.unwrap();
+}
+
 /// A player floods a shard with inputs that no room would take.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_shard_takes_no_entry_that_is_too_large_and_no_more_bytes_than_it_may() {
