@@ -54,7 +54,11 @@ impl Room for Sum {
     }
 }
 
-fn start(url: &str, name: &str) -> (oneshot::Sender<()>, JoinHandle<Result<(), ServerError>>) {
+/// Starts a node, and waits until it has joined.
+async fn start(
+    url: &str,
+    name: &str,
+) -> (oneshot::Sender<()>, JoinHandle<Result<(), ServerError>>) {
     let (stop, stopped) = oneshot::channel::<()>();
     let server = Server::at(url)
         .named(name)
@@ -66,9 +70,16 @@ fn start(url: &str, name: &str) -> (oneshot::Sender<()>, JoinHandle<Result<(), S
         .probe_frames(false)
         .room::<Sum>();
     let server = server.snapshot_interval(Duration::from_millis(300));
+    let health = server.health();
     let ended = tokio::spawn(server.serve(async {
         let _ = stopped.await;
     }));
+    let joined = async {
+        while !health.is_ready() && !ended.is_finished() {
+            tokio::task::yield_now().await;
+        }
+    };
+    timeout(Duration::from_secs(20), joined).await.unwrap();
     (stop, ended)
 }
 
@@ -77,7 +88,7 @@ async fn each_acknowledged_input_counts_once_while_nodes_and_the_server_are_repl
     let Some(mut server) = support::NatsServer::start("rooms").await else {
         return;
     };
-    let first = start(&server.url(), "a");
+    let first = start(&server.url(), "a").await;
     let client = Client::at(&server.url(), "alice").await.unwrap();
     let mut rooms = Vec::new();
     for number in 0..4 {
@@ -99,7 +110,7 @@ async fn each_acknowledged_input_counts_once_while_nodes_and_the_server_are_repl
     };
     send(&mut expected).await;
     // A second node, and the first one goes.
-    let second = start(&server.url(), "b");
+    let second = start(&server.url(), "b").await;
     send(&mut expected).await;
     first.0.send(()).unwrap();
     timeout(Duration::from_secs(20), first.1)

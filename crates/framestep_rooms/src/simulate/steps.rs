@@ -68,12 +68,11 @@ impl World {
                 };
                 self.answer(node, start, event);
             }
-            Happens::Answer { .. } if self.is_astray() => {}
+            Happens::Answer { .. } | Happens::Close { .. } if self.is_astray() => {}
             Happens::Answer { body, id } => {
                 self.log.append(Topic::Answer("room".into()), &id, &body);
             }
             Happens::Input { player, serial } => self.input(player, serial),
-            Happens::Close { .. } if self.is_astray() => {}
             Happens::Close { after, id } => {
                 let body = Ordered { after }.to_bytes();
                 self.log.append(Topic::Close("room".into()), &id, &body);

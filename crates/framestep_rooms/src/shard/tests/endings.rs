@@ -3,6 +3,7 @@
 use super::people::{close, kick, presence};
 use super::*;
 use crate::room::Presence;
+use std::slice::from_ref;
 
 /// As it was in the log once: made after this entry.
 fn made((topic, body): (Topic, Vec<u8>), after: u64) -> (Topic, Vec<u8>) {
@@ -19,16 +20,17 @@ fn a_late_copy_of_an_opening_does_not_open_the_room_again() {
     for is_closed_by_operator in [false, true] {
         let mut log = Log::new();
         let opening = made(open("a", "pot", "5"), 0);
-        log.frame(&[opening.clone()]);
-        log.frame(&[opening.clone()]); // it is open
-        let end = match is_closed_by_operator {
-            true => close("a"),
-            false => text("a", "alice", 1, "994"),
+        log.frame(from_ref(&opening));
+        log.frame(from_ref(&opening)); // it is open
+        let end = if is_closed_by_operator {
+            close("a")
+        } else {
+            text("a", "alice", 1, "994")
         };
         log.frame(&[end, opening.clone()]);
-        log.frame(&[opening.clone()]);
+        log.frame(from_ref(&opening));
         (0..100).for_each(|_| log.frame(&[]));
-        log.frame(&[opening.clone()]);
+        log.frame(from_ref(&opening));
         // Also one that a node has computed which has loaded a save.
         let save = log.0.save().unwrap();
         log.0.load(Some(&save)).unwrap();
@@ -72,7 +74,7 @@ fn an_opening_that_was_refused_does_not_open_the_room_once_there_is_a_place() {
     let mut log = Log::new();
     log.frame(&["a", "b", "c"].map(|room| open(room, "pot", "1"))); // 1, 2, 3: it is full
     let opening = made(open("d", "pot", "1"), 3);
-    log.frame(&[opening.clone()]);
+    log.frame(from_ref(&opening));
     assert_eq!(log.0.refused().not_opened, 1);
     log.frame(&[close("a")]);
     log.frame(&[opening]);
@@ -106,7 +108,7 @@ fn five_seconds_after_the_last_room_a_shard_is_as_if_it_had_begun_there() {
     let mut log = Log::new();
     assert_eq!(log.0.empty(), Some(0));
     let opening = made(open("a", "pot", "5"), 0);
-    log.frame(&[opening.clone()]);
+    log.frame(from_ref(&opening));
     log.frame(&[open("b", "pot", "5"), text("a", "alice", 1, "994")]); // ends it in entry 3
     log.frame(&[text("b", "alice", 1, "994")]); // and this one in entry 4
     // Ten frames a second.
