@@ -81,17 +81,44 @@ pub(crate) fn close_envelope(session: u64, number: u64, after: u64, input: &[u8]
 #[derive(Deserialize)]
 pub(crate) struct OpenText<'a> {
     pub(crate) kind: &'a str,
+    /// An entry of the log that the sender knew when it sent the opening for the first time.
+    #[serde(rename = "a")]
+    pub(crate) after: u64,
     #[serde(borrow)]
     pub(crate) args: &'a RawValue,
 }
 
-/// The content of the entry that opens a room: `{"kind":"arena","args":..}`.
-pub(crate) fn open_body(kind: &str, args: &str) -> Result<Vec<u8>, String> {
+/// The content of the entry that opens a room: `{"kind":"arena","a":3,"args":..}`.
+pub(crate) fn open_body(kind: &str, args: &str, after: u64) -> Result<Vec<u8>, String> {
     #[derive(Serialize)]
     struct Text<'a> {
         kind: &'a str,
+        a: u64,
         args: &'a RawValue,
     }
     let args: &RawValue = serde_json::from_str(args).map_err(|error| error.to_string())?;
-    serde_json::to_vec(&Text { kind, args }).map_err(|error| error.to_string())
+    let text = Text {
+        kind,
+        a: after,
+        args,
+    };
+    serde_json::to_vec(&text).map_err(|error| error.to_string())
+}
+
+/// The content of an entry of the operator: `{"a":3}`.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct Ordered {
+    /// An entry of the log that the operator knew: only a room that was opened before is meant.
+    #[serde(rename = "a")]
+    pub(crate) after: u64,
+}
+
+impl Ordered {
+    pub(crate) fn to_bytes(self) -> Vec<u8> {
+        serde_json::to_vec(&self).expect("a number serialises")
+    }
+
+    pub(crate) fn of_bytes(body: &[u8]) -> Option<Self> {
+        serde_json::from_slice(body).ok()
+    }
 }

@@ -69,6 +69,8 @@ const START: Duration = Duration::from_secs(10);
 const VIEW: Duration = Duration::from_secs(30);
 /// How often a watcher says that it watches.
 const WATCHES: Duration = Duration::from_secs(1);
+/// What it says first.
+pub(crate) const BEGINS: &[u8] = b"begins";
 
 /// Opens rooms, and is a player in them. Clones are the same player in the same session. A player may
 /// have several sessions at once, such as on several devices. A room tells the inputs of the last 64
@@ -80,9 +82,9 @@ const WATCHES: Duration = Duration::from_secs(1);
 ///
 /// | subject | content |
 /// |---|---|
-/// | `log.SHARD.open.ROOM` | `{"kind": "arena", "args": ..}` opens a room |
+/// | `log.SHARD.open.ROOM` | `{"kind": "arena", "a": entry, "args": ..}` opens a room. Ask for `a` right before, by an empty message to the same subject, whose answer it is: an opening from before the end of a room of the name counts for that one |
 /// | `log.SHARD.room.ROOM.PLAYER` | `{"s": session, "n": number, "a": entry, "i": ..}` is an input: `s` is a random number of each session, less than 2^53, `n` counts from 1, and `a` is the last entry of the log that the page knows, by a view or an answer. Nothing, an empty message, has no effect: its answer says such an entry |
-/// | `rooms.watch.SHARD.ROOM` | anything, each second: somebody looks on |
+/// | `rooms.watch.SHARD.ROOM` | `begins`, then anything each second: somebody looks on. A view comes at once, and then when it has changed, or a second after the last one |
 /// | `rooms.watch.SHARD.ROOM.PLAYER` | the same of a player, who is [there](Room::presence) then |
 /// | `rooms.view.SHARD.ROOM` | `{"f": frame, "o": opened, "a": entry, "v": ..}`: what all see. `opened` is the entry that has opened the room: skip a view that is not later than the last one. `entry` is the last one that counts in it. `{"end": why, "at": entry}`: after this entry of the log there is no such room. `why` is `"over"`, `"none"`, `"broken"` or `{"refused": text}`, if its opening had no effect |
 /// | `rooms.view.SHARD.ROOM.PLAYER` | the same of one player, in a room with [`VIEW_PER_PLAYER`](Room::VIEW_PER_PLAYER) |
@@ -240,12 +242,16 @@ impl Client {
         let mut client = self.room::<R>(room)?;
         let args = serde_json::to_string(args)
             .map_err(|error| ClientError::Settings(error.to_string()))?;
-        let body = open_body(R::NAME, &args).map_err(ClientError::Settings)?;
-        // Another opening after the room is over must not count as a double.
-        let id = format!("open-{room}-{}-{}-{}", self.player, self.session, unique());
         let topic = Topic::Open(client.room.clone());
-        let opened = client.append(&topic, &id, &body).await?;
-        self.places.hear(client.shard, opened);
+        let make = |after| {
+            let body = open_body(R::NAME, &args, after).map_err(ClientError::Settings)?;
+            // Another opening after the room is over must not count as a double.
+            let id = format!("open-{room}-{}-{}-{}", self.player, self.session, unique());
+            Ok((id, body))
+        };
+        // A room that was over a moment ago is another one.
+        self.places.forget(client.shard);
+        let opened = client.append_after(&topic, make).await?;
         client.opened = Some(opened);
         Ok(client)
     }
@@ -343,6 +349,48 @@ impl<R> RoomClient<R> {
     }
 }
 
+impl<R> RoomClient<R> {
+    /// Appends an entry that names a place in the log: `make` makes its id and its content.
+    async fn append_after(
+        &self,
+        topic: &Topic,
+        make: impl Fn(u64) -> Result<(String, Vec<u8>), ClientError>,
+    ) -> Result<u64, ClientError> {
+        let places = &self.client.places;
+        let mut is_again = false;
+        loop {
+            let after = self.place(topic).await?;
+            let (id, body) = make(after)?;
+            let entry = self.append(topic, &id, &body).await?;
+            if entry > after {
+                places.hear(self.shard, entry);
+                return Ok(entry);
+            }
+            // The log has lost its tail, with the entry that this one names. So it has no effect, and is sent
+            // once more.
+            places.begin_at(self.shard, entry);
+            if std::mem::replace(&mut is_again, true) {
+                return Err(LogError::Failed(format!(
+                    "the log has acknowledged entry {after}, and now a later one as {entry}"
+                ))
+                .into());
+            }
+        }
+    }
+
+    /// A place in the log: the last entry that the client knows. If that is none or too old, it asks for one, by
+    /// an entry without content.
+    async fn place(&self, topic: &Topic) -> Result<u64, ClientError> {
+        if let Some(entry) = self.client.places.recent(self.shard) {
+            return Ok(entry);
+        }
+        let id = format!("place-{}-{:x}", self.client.player, crate::random());
+        let entry = self.append(topic, &id, &[]).await?;
+        self.client.places.hear(self.shard, entry);
+        Ok(entry)
+    }
+}
+
 impl<R: Room> RoomClient<R> {
     /// Sends an input, and returns its entry in the log once it is there. From then on it is durable,
     /// and is applied in one frame, exactly once, even if the room has no owner at this moment. It is
@@ -369,45 +417,15 @@ impl<R: Room> RoomClient<R> {
         let input = R::FORMAT.write(input).map_err(ClientError::Settings)?;
         let _permit = self.numbers.under_way.acquire().await;
         let Client {
-            session,
-            player,
-            places,
-            ..
+            session, player, ..
         } = &self.client;
         let topic = Topic::Input(self.room.clone(), player.clone());
-        let mut is_again = false;
-        loop {
-            let after = self.place(&topic).await?;
+        let make = |after| {
             let number = self.numbers.next.fetch_add(1, Ordering::Relaxed);
             let body = close_envelope(*session, number, after, &input);
-            let id = format!("{player}-{}-{session}-{number}", self.room);
-            let entry = self.append(&topic, &id, &body).await?;
-            if entry > after {
-                places.hear(self.shard, entry);
-                return Ok(entry);
-            }
-            // The log has lost its tail, with the entry that the input names. So that has no effect, and is sent
-            // once more.
-            places.begin_at(self.shard, entry);
-            if std::mem::replace(&mut is_again, true) {
-                return Err(LogError::Failed(format!(
-                    "the log has acknowledged entry {after}, and now a later one as {entry}"
-                ))
-                .into());
-            }
-        }
-    }
-
-    /// A place in the log for an input: the last entry that the client knows. If that is none or too old, it asks
-    /// for one, by an entry without content.
-    async fn place(&self, topic: &Topic) -> Result<u64, ClientError> {
-        if let Some(entry) = self.client.places.recent(self.shard) {
-            return Ok(entry);
-        }
-        let id = format!("place-{}-{:x}", self.client.player, crate::random());
-        let entry = self.append(topic, &id, &[]).await?;
-        self.client.places.hear(self.shard, entry);
-        Ok(entry)
+            Ok((format!("{player}-{}-{session}-{number}", self.room), body))
+        };
+        self.append_after(&topic, make).await
     }
 
     /// Watches the room as the player: its views from now on, while there is an owner. The room
@@ -454,10 +472,12 @@ impl<R: Room> RoomClient<R> {
         match timeout(VIEW, look).await {
             Ok(found) => found,
             Err(_) => Err(LogError::Unreachable(format!(
-                "no server has shown room `{}` for {} s: does one run shard {}? `rooms top` shows that",
-                self.room,
+                "no server has shown room `{room}` for {} s: does one run shard {shard}? `rooms top` shows that. Over \
+                 NATS, may this user publish on `rooms.watch.{shard}.{room}.{player}`?",
                 VIEW.as_secs(),
-                self.shard
+                room = self.room,
+                shard = self.shard,
+                player = self.client.player,
             ))
             .into()),
         }

@@ -133,6 +133,11 @@ impl Entry {
         self.topic == Some(Topic::Tick)
     }
 
+    /// Whether it has no content: a client asks for a place in the log, which is the answer.
+    pub(crate) fn asks_for_place(&self) -> bool {
+        self.body.is_empty() && matches!(self.topic, Some(Topic::Open(_) | Topic::Input(..)))
+    }
+
     /// Adds it to the hash of a chain.
     fn add_to(&self, hash: &mut StableHash) {
         hash.add(self.seq);
@@ -168,12 +173,13 @@ pub(crate) struct Tick {
     pub(crate) hands_over: bool,
     /// How many rooms of the shard are not run any more, as the node knows.
     pub(crate) out: u32,
-    /// Whether there is no room in the state before this frame.
-    pub(crate) is_empty: bool,
+    /// If there is no room in the state before this frame, and nothing else but this: the last entry in which one
+    /// may have ended.
+    pub(crate) empty: Option<u64>,
 }
 
 impl Tick {
-    pub(crate) const FORMAT: u8 = 4;
+    pub(crate) const FORMAT: u8 = 5;
 
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
         postcard::to_stdvec(self).expect("a tick serialises")
@@ -203,9 +209,9 @@ pub(crate) struct Position {
     pub(crate) build: Build,
     pub(crate) generation: Generation,
     pub(crate) hands_over: bool,
-    /// Whether there is no room in the state after the tick, and nothing that could have opened one:
-    /// the same state for every build.
-    pub(crate) is_empty: bool,
+    /// If there is no room in the state after the tick, and nothing that could have opened one: the last entry in
+    /// which one may have ended. That is the same state for every build.
+    pub(crate) empty: Option<u64>,
     /// The entry and the chain of the tick before.
     pub(crate) since: (u64, u64),
 }
@@ -220,7 +226,7 @@ impl Position {
             build: 0,
             generation: 0,
             hands_over: false,
-            is_empty: true,
+            empty: Some(0),
             since: (0, 0),
         }
     }
@@ -233,6 +239,7 @@ impl Position {
             chain: chain(random, std::slice::from_ref(entry)),
             frame: tick.frame,
             hands_over: true,
+            empty: Some(entry.seq),
             since,
             ..Position::start()
         }
@@ -251,7 +258,13 @@ impl Position {
     ///
     /// An earlier build would drop what it does not know of the state.
     pub(crate) fn lets(&self, build: Build, generation: Generation) -> bool {
-        build == self.build || self.is_empty || self.hands_over && self.is_before(build, generation)
+        let is_free = self.is_empty() || self.hands_over && self.is_before(build, generation);
+        build == self.build || is_free
+    }
+
+    /// Whether every build has the same state there.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.empty.is_some()
     }
 
     /// Whether a build is of a later generation than that of this place.
@@ -274,7 +287,7 @@ impl Position {
                 tick.generation
             },
             hands_over: tick.hands_over,
-            is_empty: tick.is_empty && entries.iter().all(Entry::is_tick),
+            empty: tick.empty.filter(|_| entries.iter().all(Entry::is_tick)),
             since: (self.seq, self.chain),
         }
     }
@@ -345,7 +358,7 @@ mod tests {
             state: 3,
             hands_over: false,
             out: 0,
-            is_empty: false,
+            empty: None,
         };
         let mut bytes = tick.to_bytes();
         assert_eq!(Tick::of_bytes(&bytes), Some(tick));
@@ -366,7 +379,7 @@ mod tests {
             state: 3,
             hands_over: false,
             out: 0,
-            is_empty: false,
+            empty: None,
         };
         let entry = |seq, topic: Topic, body: &[u8]| Entry {
             seq,
@@ -389,7 +402,7 @@ mod tests {
         let at = Position {
             build: 7,
             generation: 2,
-            is_empty: false,
+            empty: None,
             ..Position::start()
         };
         assert!(at.lets(7, 1) && !at.lets(6, 3) && !at.lets(8, 1));
@@ -399,7 +412,7 @@ mod tests {
         };
         assert!(handed_over.lets(7, 2) && handed_over.lets(6, 3) && !handed_over.lets(8, 1));
         let empty = Position {
-            is_empty: true,
+            empty: Some(3),
             ..at
         };
         assert!(empty.lets(8, 1));

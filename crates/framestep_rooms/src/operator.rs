@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::body::Ordered;
 use crate::driver::{read_saves, replace_saves};
 use crate::entry::{Entry, Player, Position, Tick, Topic, is_name};
 use crate::log::{Log, LogError, in_time};
@@ -81,11 +82,14 @@ impl Operator {
         let room = topic.room().unwrap_or_default();
         let id = format!("operator-{:x}", crate::random());
         let shard = shard_of(room, shards);
-        self.log.append(shard, topic, &id, b"").await.map(drop)
+        let after = self.log.ends(shard).await?.last;
+        let body = Ordered { after }.to_bytes();
+        self.log.append(shard, topic, &id, &body).await.map(drop)
     }
 
     /// Closes a room, in the next frame of its shard: one that is live, broken, or ends its process. It is
-    /// over for its watchers, and its name is free: the next room that is opened under it is a new one.
+    /// over for its watchers, and its name is free: the next room that is opened under it is a new one, which
+    /// no late copy of this closes.
     ///
     /// # Errors
     ///
@@ -150,7 +154,7 @@ impl Operator {
             state: 0,
             hands_over: true,
             out: 0,
-            is_empty: true,
+            empty: Some(0),
         };
         let body = tick.to_bytes();
         let id = format!("operator-{:x}", crate::random());

@@ -24,7 +24,7 @@
 //!    the save of exactly that tick is where a build of a later generation begins
 //!    ([`Position::lets`]). An earlier one never does: it would drop what it does not know of the
 //!    state. Or a build begins where there is no room: that state is the same for every build
-//!    ([`Position::is_empty`]).
+//!    ([`Position::empty`]).
 //! 7. **A build is offered only what it can read.** A node of another build loads the newest save, as
 //!    a trial, and says in its [`Heartbeat`](crate::member::Heartbeat) whether it could. If it could
 //!    not read the save of the hand-over, because the state has changed since, the old owner goes on

@@ -17,8 +17,10 @@ use std::time::{Duration, Instant};
 
 use tokio::runtime::Handle;
 use tokio::sync::watch;
+use tokio::time::sleep;
 
 use crate::builds;
+use crate::entry::{Build, Generation};
 use crate::event::{self, Hook};
 use crate::live::Kind;
 use crate::log::{Log, LogError};
@@ -210,7 +212,6 @@ impl Server {
         let kinds: Arc<[Kind]> = self.kinds.into();
         let options = self.options;
         log.prepare(options.shards, options.largest_entry()).await?;
-        check_game(&*log, &kinds).await?;
         let me: Arc<str> = format!("{}.{:x}", self.name, crate::random()).into();
         let code = match self.build {
             Some(name) => StableHash::digest(name.as_bytes()),
@@ -221,7 +222,7 @@ impl Server {
         build.add(code);
         build.add_bytes(settings.as_bytes());
         let build = build.finish();
-        let generation = builds::register(&*log, build, 0).await?;
+        let generation = join(&*log, &kinds, build).await?;
         let threads = options.threads.min(options.shards as usize);
         let node = Arc::new(Node {
             members: Mutex::new(Arc::new(Members::new(
@@ -289,6 +290,26 @@ async fn stop_signal() {
         }
     }
     let _ = tokio::signal::ctrl_c().await;
+}
+
+/// How long a node that starts waits for a log that was there a moment ago.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Checks that the log is of this game, and returns the generation of the build.
+async fn join(log: &dyn Log, kinds: &[Kind], build: Build) -> Result<Generation, ServerError> {
+    let until = Instant::now() + PATIENCE;
+    loop {
+        let joined = async {
+            check_game(log, kinds).await?;
+            Ok(builds::register(log, build, 0).await?)
+        };
+        match joined.await {
+            Err(ServerError::Log(LogError::Unreachable(_))) if Instant::now() < until => {
+                sleep(Duration::from_millis(500)).await;
+            }
+            joined => return joined,
+        }
+    }
 }
 
 /// The key of the kinds of rooms that a log has had.

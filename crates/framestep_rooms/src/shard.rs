@@ -1,6 +1,7 @@
 //! The rooms of a shard: the state that its log is folded into. No clock, no network.
 
 mod apply;
+mod endings;
 mod fold;
 mod slot;
 #[cfg(test)]
@@ -18,6 +19,7 @@ use crate::entry::Player;
 use crate::live::{self, Asked, Kind};
 use crate::news::{Absence, AllNews, News};
 use crate::room::{EffectKey, Room};
+use endings::Endings;
 use slot::{Slot, State};
 
 pub use slot::RoomStatus;
@@ -59,7 +61,7 @@ pub struct Refused {
     /// room of the name.
     #[serde(default)]
     pub too_old: u64,
-    /// Rooms that were not opened: of an unknown kind, or too many.
+    /// Rooms that were not opened: of an unknown kind, too many, or by a late copy of what has opened an earlier one.
     pub not_opened: u64,
     /// Inputs of players that the operator has removed.
     #[serde(default)]
@@ -120,6 +122,7 @@ pub(crate) struct Shard {
     rooms: BTreeMap<Arc<str>, Slot>,
     refused: Refused,
     closed: Closed,
+    endings: Endings,
     /// Rooms that are not run any more from a frame on: they end or hang every process.
     taken_out: Out,
     /// A number of the log, as it is in this frame.
@@ -190,6 +193,7 @@ impl Shard {
             rooms: BTreeMap::new(),
             refused: Refused::default(),
             closed: Closed::new(),
+            endings: Endings::default(),
             taken_out: Out::new(),
             log: 0,
             before: None,

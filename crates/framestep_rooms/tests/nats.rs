@@ -54,7 +54,11 @@ impl Room for Sum {
     }
 }
 
-fn start(url: &str, name: &str) -> (oneshot::Sender<()>, JoinHandle<Result<(), ServerError>>) {
+/// Starts a node, and waits until it has joined.
+async fn start(
+    url: &str,
+    name: &str,
+) -> (oneshot::Sender<()>, JoinHandle<Result<(), ServerError>>) {
     let (stop, stopped) = oneshot::channel::<()>();
     let server = Server::at(url)
         .named(name)
@@ -66,9 +70,16 @@ fn start(url: &str, name: &str) -> (oneshot::Sender<()>, JoinHandle<Result<(), S
         .probe_frames(false)
         .room::<Sum>();
     let server = server.snapshot_interval(Duration::from_millis(300));
+    let health = server.health();
     let ended = tokio::spawn(server.serve(async {
         let _ = stopped.await;
     }));
+    let joined = async {
+        while !health.is_ready() && !ended.is_finished() {
+            tokio::task::yield_now().await;
+        }
+    };
+    timeout(Duration::from_secs(20), joined).await.unwrap();
     (stop, ended)
 }
 
@@ -77,7 +88,7 @@ async fn each_acknowledged_input_counts_once_while_nodes_and_the_server_are_repl
     let Some(mut server) = support::NatsServer::start("rooms").await else {
         return;
     };
-    let first = start(&server.url(), "a");
+    let first = start(&server.url(), "a").await;
     let client = Client::at(&server.url(), "alice").await.unwrap();
     let mut rooms = Vec::new();
     for number in 0..4 {
@@ -99,7 +110,7 @@ async fn each_acknowledged_input_counts_once_while_nodes_and_the_server_are_repl
     };
     send(&mut expected).await;
     // A second node, and the first one goes.
-    let second = start(&server.url(), "b");
+    let second = start(&server.url(), "b").await;
     send(&mut expected).await;
     first.0.send(()).unwrap();
     timeout(Duration::from_secs(20), first.1)
@@ -150,6 +161,34 @@ async fn a_wrong_password_is_said_as_such() {
         error.contains("does not accept the user and password") && !error.contains("wrong"),
         "{error}"
     );
+}
+
+/// `alice` may subscribe to what is her own, and `bob` not even to that.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn answers_come_to_the_inbox_of_the_user_in_the_address() {
+    let users = "}
+authorization {
+ users: [
+  { user: node, password: right }
+  { user: alice, password: right, permissions: { subscribe: [\"_INBOX_alice.>\", \"rooms.view.*.*\"] } }
+  { user: bob, password: right, permissions: { subscribe: [\"_INBOX.>\", \"rooms.view.*.*\"] } }
+ ]";
+    let Some(server) = support::NatsServer::start_with("inbox", users).await else {
+        return;
+    };
+    let of = |user: &str| server.url().replace("//", &format!("//{user}:right@"));
+    let log = NatsLog::connect(&of("node")).await.unwrap();
+    let node = Server::on(log).shards(1).probe_frames(false).room::<Sum>();
+    let play = async {
+        let alice = Client::at(&of("alice"), "alice").await.unwrap();
+        let sum = alice.open::<Sum>("sum", &7).await.unwrap();
+        until(&sum, |sum| sum.sum == 7).await;
+        let log = NatsLog::connect(&of("bob")).await.unwrap();
+        let error = log.shards().await.unwrap_err().to_string();
+        assert!(error.contains("subscribe to `_INBOX_bob.>`?"), "{error}");
+    };
+    let serving = node.serve(async { timeout(Duration::from_secs(30), play).await.unwrap() });
+    Box::pin(serving).await.unwrap();
 }
 
 /// A player floods a shard with inputs that no room would take.

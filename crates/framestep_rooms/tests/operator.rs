@@ -9,7 +9,9 @@ use std::time::Duration;
 
 use framestep_durable::prelude::*;
 use framestep_rooms::log::{Log, MemoryLog};
-use framestep_rooms::{Client, Operator, Player, Presence, Room, ServerEvent, ShardStatus, Topic};
+use framestep_rooms::{
+    Client, Entry, Operator, Player, Presence, Room, ServerEvent, ShardStatus, Topic,
+};
 use tokio::time::timeout;
 
 use node::{Node, server};
@@ -160,6 +162,79 @@ async fn a_view_that_is_not_later_than_the_last_one_is_skipped() {
             .unwrap();
         assert_eq!(seen.frame, frame);
     }
+}
+
+/// The entries of the room that is open in a log, without its ticks.
+async fn entries(log: &MemoryLog) -> Vec<Entry> {
+    let mut reader = log.read(0, 1).await.unwrap();
+    let mut all = Vec::new();
+    loop {
+        let batch = reader.next(LIMIT).await.unwrap();
+        let entries = batch.entries.into_iter();
+        all.extend(entries.filter(|it| it.topic != Some(Topic::Tick) && !it.body.is_empty()));
+        if batch.is_end {
+            return all;
+        }
+    }
+}
+
+/// ```text
+/// alice   opens, sends 1                  opens again
+/// log                     closed                       the three again, as if the network had kept them
+/// room    5            6  -                         5                                                 5
+/// ```
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_late_copy_of_an_entry_opens_closes_or_changes_a_room_again() {
+    let log = MemoryLog::new();
+    let node = Node::start::<Hands>(server(log.clone(), "a", "test", 1));
+    let alice = client(&log, "alice").await;
+    let again = async |entries: &[Entry], name: &str| {
+        for (number, entry) in entries.iter().enumerate() {
+            let (topic, id) = (entry.topic.clone().unwrap(), format!("{name}-{number}"));
+            log.append(0, &topic, &id, &entry.body).await.unwrap();
+        }
+    };
+    let room = alice.open::<Hands>("hands", &5).await.unwrap();
+    room.send(&1).await.unwrap();
+    until(&room, |hands| hands.sum == 6).await;
+    Operator::on(log.clone()).close("hands").await.unwrap();
+    while room.view().await.is_ok() {}
+    let copies = entries(&log).await;
+    again(&copies, "first").await;
+    node.says("room hands is not opened: it was made after entry")
+        .await;
+    let there = room.view().await.unwrap_err().to_string();
+    assert_eq!(there, "there is no room `hands`: it is over");
+
+    let room = alice.open::<Hands>("hands", &5).await.unwrap();
+    room.view().await.unwrap();
+    again(&copies, "second").await;
+    room.send(&10).await.unwrap();
+    until(&room, |hands| hands.sum == 15).await;
+    node.stop().await;
+}
+
+/// ```text
+/// frame   f     f + 1..50 | no change: the next one is sent to all at f + 100
+/// alice   view            | view   view   view
+/// ```
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_begins_to_watch_sees_at_once_what_others_have_seen() {
+    let log = MemoryLog::new();
+    let node = start(&log, "a");
+    let room = client(&log, "alice")
+        .await
+        .open::<Hands>("hands", &5)
+        .await
+        .unwrap();
+    until(&room, |hands| !hands.heard.is_empty()).await;
+    for _ in 0..5 {
+        let first = room.view().await.unwrap().frame;
+        let again = room.view().await.unwrap().frame;
+        // A hundred frames a second.
+        assert!(again < first + 50, "{again} after {first}");
+    }
+    node.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -109,7 +109,7 @@ fn main() -> ExitCode {
     assert!(is_done, "{all}");
     for line in [
         ", from frame 0",
-        "opens pot-1: {\"kind\":\"pot\",\"args\":30}",
+        "opens pot-1: {\"kind\":\"pot\",\"a\":1,\"args\":30}",
         "alice to pot-1: 5",
         "alice to pot-1: 7",
         "each frame is the same as on the nodes",

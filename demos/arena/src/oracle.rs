@@ -228,7 +228,7 @@ struct Tick {
     hands_over: bool,
     #[serde(rename = "out")]
     _out: u32,
-    is_empty: bool,
+    empty: Option<u64>,
 }
 
 #[derive(Deserialize)]
@@ -502,7 +502,7 @@ impl Shard {
         }
         let accepts = |tick: &Tick| {
             let is_later = (tick.generation, tick.build) > (self.generation, self.build);
-            tick.format == 4
+            tick.format == 5
                 && tick.before == self.chain
                 && tick.frame == self.frame + 1
                 && (self.hands_over && is_later || self.is_empty || tick.build == self.build)
@@ -537,7 +537,7 @@ impl Shard {
         self.measure(&tick, entries.last(), seen);
         seen.note(self, &tick);
         let opens_none = entries.iter().all(|entry| entry.subject == "tick");
-        self.is_empty = tick.is_empty && opens_none;
+        self.is_empty = tick.empty.is_some() && opens_none;
         // Nodes of one build learn its generation one after the other.
         let known = if tick.build == self.build {
             self.generation

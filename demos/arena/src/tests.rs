@@ -241,6 +241,7 @@ async fn a_gateway_sends_for_players_and_does_not_tick_or_read_logs() {
     };
     node.create_stream(config).await.unwrap();
     let gateway = options("gateway")
+        .custom_inbox_prefix("_INBOX_gateway")
         .connect(nats.url("gateway"))
         .await
         .unwrap();

@@ -88,6 +88,13 @@ async fn two_players_play_a_match_and_a_rematch_and_see_no_hand_but_their_own() 
     let _nats = nats::start("nats-server".as_ref(), &folder.0, port)
         .await
         .unwrap();
+    // Who does not know the certificate is told what to do.
+    let url = nats::url(port).replace("//", "//node:node-secret@");
+    let error = NatsLog::connect(&url).await.unwrap_err().to_string();
+    assert!(
+        error.contains("is not accepted") && error.contains("`SSL_CERT_FILE`"),
+        "{error}"
+    );
     let log = connect(&folder.0, port, "node").await;
     let node = server(log, "a")
         .shards(2)

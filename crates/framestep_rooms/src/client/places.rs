@@ -59,6 +59,11 @@ impl Places {
         });
     }
 
+    /// The next one is asked for.
+    pub(super) fn forget(&self, shard: u32) {
+        self.with(|places| places.remove(&shard));
+    }
+
     /// The log has this entry, and has lost what was after it.
     pub(super) fn begin_at(&self, shard: u32, entry: u64) {
         self.with(|places| places.insert(shard, Place::of(entry)));
@@ -87,5 +92,7 @@ mod tests {
         assert_eq!(places.recent(7), Some(39));
         places.begin_at(7, 12);
         assert_eq!(places.recent(7), Some(12));
+        places.forget(7);
+        assert_eq!(places.recent(7), None);
     }
 }

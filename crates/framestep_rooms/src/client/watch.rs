@@ -5,7 +5,7 @@ use std::fmt;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::wire::{Shown, ShownView, channel, open_view};
-use super::{ClientError, RoomClient, WATCHES};
+use super::{BEGINS, ClientError, RoomClient, WATCHES};
 use crate::entry::Player;
 use crate::log::Inbox;
 use crate::news::Absence;
@@ -76,11 +76,12 @@ impl<R: Room> Watch<R> {
 
     async fn say(&mut self) {
         if self.said.is_none_or(|said| said.elapsed() >= WATCHES) {
-            self.said = Some(Instant::now());
+            let is_first = self.said.replace(Instant::now()).is_none();
+            let body = if is_first { BEGINS } else { b"" };
             let RoomClient { shard, room, .. } = &self.room;
             let channel = channel("watch", *shard, room, self.player.as_ref());
             // It is said again.
-            let _ = self.room.client.log.say(&channel, Vec::new()).await;
+            let _ = self.room.client.log.say(&channel, body.to_vec()).await;
         }
     }
 

@@ -1,6 +1,6 @@
 //! What watchers see, and who watches.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -61,15 +61,18 @@ impl Views {
         self.to.try_send(Letter { key, body }).is_ok()
     }
 
-    /// Sends a view, if it has changed or was not sent for a while.
-    fn show(&mut self, key: &Key, shown: Shown, last_entry: u64) {
-        let is_due = self
-            .sent
-            .get(key)
-            .is_none_or(|(sent, at)| *sent != shown.view || at.elapsed() >= AGAIN);
-        if is_due && self.send(key, close_view(&shown, last_entry)) {
+    /// Sends a view, if somebody waits for it, it has changed, or was not sent for a while. Returns whether it does.
+    fn show(&mut self, key: &Key, shown: Shown, last_entry: u64, begins: bool) -> bool {
+        let is_due = begins
+            || self
+                .sent
+                .get(key)
+                .is_none_or(|(sent, at)| *sent != shown.view || at.elapsed() >= AGAIN);
+        let is_sent = is_due && self.send(key, close_view(&shown, last_entry));
+        if is_sent {
             self.sent.insert(key.clone(), (shown.view, Instant::now()));
         }
+        is_sent
     }
 }
 
@@ -97,7 +100,8 @@ impl Driver {
     pub(super) fn show(&mut self) {
         let watchers = self.node.watchers(self.number);
         let (over, last_entry) = (self.rooms.take_over(), self.rooms.last_entry());
-        let mut shown = BTreeSet::new();
+        // Whether it was sent now: once is enough, however many begin.
+        let mut shown = BTreeMap::new();
         for ended in over {
             let is_watched = |player: &Option<Player>| {
                 watchers
@@ -117,17 +121,20 @@ impl Driver {
             let own = it.player.clone();
             let own = own.filter(|_| self.rooms.has_own_views(&it.room));
             let key: Key = (it.room.clone(), own);
-            if shown.contains(&key) {
+            if shown
+                .get(&key)
+                .is_some_and(|is_sent| *is_sent || !it.begins)
+            {
                 continue;
             }
             if let Some(view) = self.rooms.view(&key.0, key.1.as_ref()) {
-                self.views.show(&key, view, last_entry);
-                shown.insert(key);
+                let is_sent = self.views.show(&key, view, last_entry, it.begins);
+                shown.insert(key, is_sent);
             } else if it.is_asked {
                 self.show_absence(&it.room, it.player.as_ref());
             }
         }
-        self.views.sent.retain(|key, _| shown.contains(key));
+        self.views.sent.retain(|key, _| shown.contains_key(key));
     }
 
     /// Says that there is no such room, to a player and to all: the kind of a room that is not there is

@@ -16,7 +16,7 @@ use async_nats::{Client, ConnectError, ConnectErrorKind, ConnectOptions, HeaderM
 use tokio::time::{Instant, timeout};
 
 use super::{Ends, Inbox, Kept, Later, Log, LogError, Reader};
-use crate::entry::Topic;
+use crate::entry::{Topic, is_name};
 use read::{NatsInbox, NatsReader};
 use stream::Limits;
 
@@ -84,18 +84,29 @@ impl NatsLog {
     /// Connects to a server, such as `nats://127.0.0.1:4222` or `nats://user:password@10.0.0.5`, or to
     /// several, separated by commas.
     ///
+    /// With `tls://`, nothing is sent that is not encrypted. Certificates are checked against those of the system, or
+    /// against those in the file that the environment variable `SSL_CERT_FILE` names.
+    ///
+    /// Answers come on `_INBOX_USER.>` for a user in the address, and on `_INBOX.>` without one. So permissions can
+    /// let each user subscribe to its own.
+    ///
     /// # Errors
     ///
-    /// If no server answers.
+    /// If no server answers, or it does not accept the user, or its certificate is not accepted.
     pub async fn connect(url: &str) -> Result<Self, LogError> {
         let options = match user_of(url) {
-            Some((user, password)) => ConnectOptions::with_user_and_password(user, password),
+            Some((user, password)) => {
+                let inbox = is_name(&user).then(|| format!("_INBOX_{user}"));
+                let options = ConnectOptions::with_user_and_password(user, password);
+                options.custom_inbox_prefix(inbox.as_deref().unwrap_or("_INBOX"))
+            }
             None => ConnectOptions::new(),
         };
         Self::connect_with(url, options).await
     }
 
-    /// The same with options for the connection, such as a name and password.
+    /// The same with options for the connection, such as a name and password, or
+    /// [certificates](ConnectOptions::add_root_certificates).
     ///
     /// # Errors
     ///
@@ -108,6 +119,7 @@ impl NatsLog {
             .request_timeout(Some(ANSWER))
             // Two of them without an answer end a connection: a server that hangs is left within seconds.
             .ping_interval(PING)
+            .reconnect_delay_callback(before_attempt)
             .max_reconnects(None);
         let connecting = timeout(ANSWER * 2, options.connect(urls)).await;
         let client = match connecting {
@@ -116,6 +128,12 @@ impl NatsLog {
                 return Err(LogError::Failed(format!(
                     "the NATS server at {shown} does not accept the user and password, or there are none in \
                      the address: `nats://USER:PASSWORD@HOST`"
+                )));
+            }
+            Ok(Err(error)) if is_wrong_certificate(&error) => {
+                return Err(LogError::Failed(format!(
+                    "the certificate of the NATS server at {shown} is not accepted: {error}. The environment variable \
+                     `SSL_CERT_FILE` names a file with those to trust"
                 )));
             }
             Ok(Err(error)) => {
@@ -192,11 +210,23 @@ fn number(value: Option<Vec<u8>>) -> u32 {
 /// The header with the number of the last message of the subject.
 const LAST: &str = "Nats-Expected-Last-Subject-Sequence";
 
+/// How long it waits before an attempt to connect again: rooms stand still meanwhile, so not the four seconds that the
+/// client would.
+fn before_attempt(attempts: usize) -> Duration {
+    let doublings = u32::try_from(attempts).unwrap_or(u32::MAX).min(4);
+    Duration::from_millis(50) * (1 << doublings)
+}
+
 fn is_wrong_user(error: &ConnectError) -> bool {
     matches!(
         error.kind(),
         ConnectErrorKind::AuthorizationViolation | ConnectErrorKind::Authentication
     )
+}
+
+fn is_wrong_certificate(error: &ConnectError) -> bool {
+    // The kind is that of any other error of the connection.
+    error.to_string().contains("invalid peer certificate")
 }
 
 /// The user and password of an address.
@@ -307,10 +337,11 @@ impl Log for NatsLog {
                 .map(|value| number(value.map(|it| it.1)))
                 .map_err(|_| {
                     LogError::Unreachable(format!(
-                        "no answer about the number of shards. May this user publish on \
-                     `$JS.API.DIRECT.GET.{}.{}`, and does a server run?",
+                        "no answer about the number of shards. Does a server run, and may this user publish on \
+                         `$JS.API.DIRECT.GET.{}.{}` and subscribe to `{}.>`?",
                         self.kept_stream(),
-                        self.kept_subject(SHARDS)
+                        self.kept_subject(SHARDS),
+                        self.client.new_inbox().rsplit_once('.').map_or("", |(inbox, _)| inbox),
                     ))
                 })
         })
@@ -474,5 +505,16 @@ impl Log for NatsLog {
                 .map_err(|error| failed(&error))?;
             Ok(Box::new(NatsInbox { subscriber, before }) as Box<dyn Inbox>)
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_connection_that_is_lost_is_tried_again_within_a_second_however_long_it_was_away() {
+        let waits = [0, 1, 2, 3, 4, 5, 1_000, usize::MAX].map(|it| before_attempt(it).as_millis());
+        assert_eq!(waits, [50, 100, 200, 400, 800, 800, 800, 800]);
     }
 }

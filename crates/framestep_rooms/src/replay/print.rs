@@ -40,6 +40,12 @@ pub(crate) fn asked() -> Option<Result<Asked, ServerError>> {
 fn line(entry: &Entry, replay: &Replay) -> String {
     let body = || shown(&String::from_utf8_lossy(&entry.body));
     match &entry.topic {
+        Some(Topic::Input(room, player)) if entry.asks_for_place() => {
+            format!("{player} asks for a place in the log, for {room}")
+        }
+        Some(Topic::Open(room)) if entry.asks_for_place() => {
+            format!("a place in the log is asked for, to open {room}")
+        }
         Some(Topic::Input(room, player)) => {
             let opened = open_envelope(&entry.body).ok();
             let input = opened.and_then(|(_, input)| replay.rooms.input_text(room, &input));

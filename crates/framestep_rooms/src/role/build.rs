@@ -65,7 +65,7 @@ impl<R: Rules> Role<R> {
     /// that is not known.
     pub(crate) fn can_begin(&self) -> Option<bool> {
         let is_read = self.follow.stage != Stage::Away && self.is_of_another_build();
-        let is_empty = self.at.is_empty.then_some(true);
+        let is_empty = self.at.is_empty().then_some(true);
         is_empty.or(self.builds.reads).filter(|_| is_read)
     }
 
@@ -89,7 +89,7 @@ impl<R: Rules> Role<R> {
             return;
         }
         self.builds.generation = generation;
-        let may_begin = self.at.hands_over && !self.at.is_empty && self.may_go_on();
+        let may_begin = self.at.hands_over && !self.at.is_empty() && self.may_go_on();
         if self.follow.stage == Stage::Follows && !self.has_state && may_begin {
             self.builds.reload_at.get_or_insert(now);
         }
@@ -98,7 +98,7 @@ impl<R: Rules> Role<R> {
     /// Plans to load, if there is, or will be, a save that this build may begin at. Where there is no
     /// room, none is needed: to load would only keep the node from beginning.
     pub(super) fn plan_to_begin(&mut self, now: Duration) {
-        let is_saved = self.may_go_on() && !self.at.is_empty;
+        let is_saved = self.may_go_on() && !self.at.is_empty();
         let soon = now + self.settings.failover_timeout / 4;
         let reload_at = self.builds.reload_at.unwrap_or(soon);
         self.builds.reload_at = (!self.has_state && is_saved).then_some(reload_at);
@@ -130,8 +130,8 @@ impl<R: Rules> Role<R> {
         let is_read = match &loaded.unread {
             // The state without rooms is the same for every build: the bytes of another one need not
             // be read.
-            _ if is_other && at.is_empty => {
-                fold.load_empty(at.frame);
+            _ if is_other && at.is_empty() => {
+                fold.load_empty(at.frame, at.empty.unwrap_or(0));
                 Ok(())
             }
             Some(why) => Err(why.clone()),
@@ -182,7 +182,7 @@ impl<R: Rules> Role<R> {
         } else if !self.has_state
             && self.follow.is_caught_up()
             && self.is_of_another_build()
-            && !self.at.is_empty
+            && !self.at.is_empty()
             && !members.has_build(self.at.build)
             && now >= self.ticking.heard_at + self.settings.failover_timeout * 8
             && !std::mem::replace(&mut self.builds.noted.still, true)

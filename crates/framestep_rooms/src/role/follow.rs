@@ -184,7 +184,7 @@ impl<R: Rules> Role<R> {
 
     /// Begins where there is no room.
     pub(super) fn begin_empty(&mut self, fold: &mut dyn Fold, out: &mut Vec<Command>) {
-        fold.load_empty(self.at.frame);
+        fold.load_empty(self.at.frame, self.at.empty.unwrap_or(0));
         self.has_state = true;
         self.trial.clear();
         out.push(Command::Began);
@@ -338,7 +338,7 @@ impl<R: Rules> Role<R> {
         // of the log accepts the tick as this one does.
         //
         // Without rooms no save is needed: every build has the same state there.
-        if !self.has_state && self.at.is_empty && tick.build == self.build {
+        if !self.has_state && self.at.is_empty() && tick.build == self.build {
             self.begin_empty(fold, out);
         }
         if self.has_state && self.rules.replays(tick.build, self.build) {

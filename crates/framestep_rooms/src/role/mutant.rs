@@ -54,6 +54,12 @@ pub(crate) enum Mutant {
     LastStartedRuns,
     /// An input of a session that is not known counts, however long ago it was made.
     LateCopiesCount,
+    /// An opening counts, however long ago it was made.
+    LateOpeningsCount,
+    /// A build that begins where there is no room does not know when the last one has ended.
+    EndingsAreForgotten,
+    /// What an operator has closed is closed again by a copy of that, whichever room has the name then.
+    LateClosesCount,
     /// An acknowledgement without a number counts.
     AnyAnswerCounts,
     /// The log compares the last tick in one step, and appends in another one: a cluster of earlier
@@ -65,7 +71,7 @@ pub(crate) enum Mutant {
 }
 
 impl Mutant {
-    pub(crate) const ALL: [Mutant; 25] = [
+    pub(crate) const ALL: [Mutant; 28] = [
         Mutant::TickWithoutCompare,
         Mutant::FollowWithoutCheck,
         Mutant::GapsAreIgnored,
@@ -88,6 +94,9 @@ impl Mutant {
         Mutant::HighestSessionsCount,
         Mutant::LastStartedRuns,
         Mutant::LateCopiesCount,
+        Mutant::LateOpeningsCount,
+        Mutant::EndingsAreForgotten,
+        Mutant::LateClosesCount,
         Mutant::AnyAnswerCounts,
         Mutant::CompareIsNotAtomic,
         Mutant::AnswersReachTheLog,
@@ -185,8 +194,9 @@ impl Rules for Mutated {
         members.is_superseded(build, shard)
     }
 
-    fn is_empty(&self, fold: &dyn Fold) -> bool {
-        fold.is_empty() || self.is(Mutant::EmptyWithoutLooking)
+    fn empty(&self, fold: &dyn Fold) -> Option<u64> {
+        let is_blind = self.is(Mutant::EmptyWithoutLooking);
+        fold.empty().or(is_blind.then_some(0))
     }
 
     fn trims_early(&self, at: u64) -> Option<u64> {

@@ -83,9 +83,9 @@ pub(crate) trait Rules: Debug + Sized {
         members.is_superseded(build, shard)
     }
 
-    /// Whether a tick says that there is no room.
-    fn is_empty(&self, fold: &dyn Fold) -> bool {
-        fold.is_empty()
+    /// Whether a tick says that there is no room, and since when.
+    fn empty(&self, fold: &dyn Fold) -> Option<u64> {
+        fold.empty()
     }
 
     /// What is trimmed before a save is stored.

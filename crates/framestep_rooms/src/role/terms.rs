@@ -11,10 +11,11 @@ pub(crate) trait Fold {
     /// Replaces the state: by that of a save, or, without one, by that before the first entry.
     /// After an error, the state is gone.
     fn load(&mut self, state: Option<&[u8]>) -> Result<(), String>;
-    /// Replaces the state by that without rooms, after a frame.
-    fn load_empty(&mut self, frame: u64);
-    /// Whether there is no room.
-    fn is_empty(&self) -> bool;
+    /// Replaces the state by that without rooms, after a frame. The last one has ended in the entry `ended`.
+    fn load_empty(&mut self, frame: u64, ended: u64);
+    /// If there is no room: the last entry in which one may have ended. All else must be as after
+    /// [`load_empty`](Self::load_empty).
+    fn empty(&self) -> Option<u64>;
     /// Drops the state.
     fn unload(&mut self);
     /// Computes a frame.

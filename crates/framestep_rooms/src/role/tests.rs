@@ -16,12 +16,12 @@ impl Fold for Empty {
         Ok(())
     }
 
-    fn load_empty(&mut self, _: u64) {
+    fn load_empty(&mut self, _: u64, _: u64) {
         self.has_state = true;
     }
 
-    fn is_empty(&self) -> bool {
-        true
+    fn empty(&self) -> Option<u64> {
+        Some(0)
     }
 
     fn unload(&mut self) {
@@ -74,7 +74,7 @@ fn ticked(at: &Position, entries: &mut Vec<Entry>, hands_over: bool) -> Position
         state: 0,
         hands_over,
         out: 0,
-        is_empty: true,
+        empty: Some(0),
     };
     entries.push(Entry {
         seq: entries.len() as u64 + 1,
@@ -102,7 +102,7 @@ fn an_empty_shard_that_was_handed_over_goes_on_however_long_its_log_is_read() {
     let saved = ticked(&first, &mut log, false);
     let then = ticked(&saved, &mut log, false);
     let last = ticked(&then, &mut log, true);
-    assert!(!saved.is_empty && last.is_empty && last.hands_over);
+    assert!(!saved.is_empty() && last.is_empty() && last.hands_over);
 
     let settings = Settings {
         step: Duration::from_millis(5),

@@ -134,7 +134,7 @@ impl<R: Rules> Role<R> {
         out: &mut Vec<Command>,
     ) {
         // Without a state there is no frame to tick, and while the last frame is checked it may be another's.
-        if !self.has_state && !self.at.is_empty || self.follow.is_checking() {
+        if !self.has_state && !self.at.is_empty() || self.follow.is_checking() {
             return;
         }
         // One tick at a time: a second one would have to name a frame that is not computed yet.
@@ -170,7 +170,7 @@ impl<R: Rules> Role<R> {
             state: fold.hash(),
             hands_over: self.is_superseded(members),
             out: fold.out(),
-            is_empty: self.rules.is_empty(fold),
+            empty: self.rules.empty(fold),
         };
         self.ticking.attempts += 1;
         self.ticking.pending = Some(Pending {

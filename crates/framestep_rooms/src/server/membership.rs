@@ -9,6 +9,7 @@ use tokio::time::sleep;
 
 use super::node::{Node, Stage, lock};
 use crate::builds;
+use crate::client::BEGINS;
 use crate::entry::{Generation, Player, is_name};
 use crate::member::{Heartbeat, Members};
 
@@ -34,6 +35,8 @@ pub(super) struct Seen {
     at: Instant,
     /// Whether that was since the last frame.
     is_new: bool,
+    /// Whether it has begun since then.
+    begins: bool,
 }
 
 impl Seen {
@@ -50,6 +53,8 @@ pub(crate) struct Watcher {
     pub(crate) player: Option<Player>,
     /// Whether it was heard just now.
     pub(crate) is_asked: bool,
+    /// Whether it begins to watch: it sees a view that others have seen already.
+    pub(crate) begins: bool,
 }
 
 impl Node {
@@ -75,6 +80,7 @@ impl Node {
                 room: room.clone(),
                 player: player.clone(),
                 is_asked: std::mem::take(&mut seen.is_new) || seen.at.elapsed() < JUST_NOW,
+                begins: std::mem::take(&mut seen.begins),
             })
             .collect()
     }
@@ -181,11 +187,11 @@ impl Node {
             let Some(message) = message else {
                 return;
             };
-            self.hear_watcher(&message.channel);
+            self.hear_watcher(&message.channel, *message.body == *BEGINS);
         }
     }
 
-    fn hear_watcher(&self, channel: &str) {
+    fn hear_watcher(&self, channel: &str, begins: bool) {
         let parts: Vec<&str> = channel.split('.').skip(1).collect();
         let (shard, room, player) = match parts[..] {
             [shard, room] => (shard, room, None),
@@ -212,6 +218,7 @@ impl Node {
             let seen = Seen {
                 at: Instant::now(),
                 is_new: true,
+                begins: begins || watchers.get(&key).is_some_and(|seen| seen.begins),
             };
             watchers.insert(key, seen);
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::slot::{Sender, Slot, State, text_of};
 use super::{CLOSED, Ended, HERE, Limits, OUT, Place, Shard};
-use crate::body::{Answer, OpenText, open_envelope};
+use crate::body::{Answer, OpenText, Ordered, open_envelope};
 use crate::doubles::{Doubles, Used};
 use crate::entry::{Entry, Player, Topic};
 use crate::event::ServerEvent;
@@ -27,12 +27,11 @@ impl Shard {
         }
         let is_out = self.is_out(room, self.frame);
         match topic {
+            _ if entry.asks_for_place() => {}
             Topic::Open(room) => self.open(room, entry.seq, &entry.body),
-            Topic::Close(room) => self.close(room),
+            Topic::Close(room) if self.is_meant(room, &entry.body) => self.close(room, entry.seq),
             // It is shown, and not run.
             _ if is_out => {}
-            // A client asks for a place in the log, which is the answer.
-            Topic::Input(..) if entry.body.is_empty() => {}
             Topic::Input(room, player) => {
                 if let Err((reason, why)) = self.input(room, player, entry.seq, &entry.body) {
                     self.refuse(reason, room, Some(player), &why);
@@ -40,8 +39,10 @@ impl Shard {
             }
             Topic::Answer(room) => self.answer(room, &entry.body),
             Topic::Presence(room, player) => self.come_or_go(room, player, &entry.body),
-            Topic::Kick(room, player) => self.kick(room, player),
-            Topic::Tick => {}
+            Topic::Kick(room, player) if self.is_meant(room, &entry.body) => {
+                self.kick(room, player);
+            }
+            Topic::Tick | Topic::Close(_) | Topic::Kick(..) => {}
         }
     }
 
@@ -128,12 +129,18 @@ impl Shard {
         }
     }
 
+    /// Whether an order of the operator is for the room that has the name now: a copy of an earlier one may come
+    /// at any time.
+    fn is_meant(&self, room: &Arc<str>, body: &[u8]) -> bool {
+        let ordered = Ordered::of_bytes(body);
+        let slot = self.rooms.get(room);
+        ordered.is_some_and(|it| slot.is_some_and(|slot| slot.opened <= it.after))
+    }
+
     /// Closes a room, whatever its state is. Its name is free.
-    fn close(&mut self, name: &Arc<str>) {
-        if self.rooms.contains_key(name) {
-            self.end(name);
-            self.news.of(self.frame).add(name, ServerEvent::RoomClosed);
-        }
+    fn close(&mut self, name: &Arc<str>, entry: u64) {
+        self.end(name, entry);
+        self.news.of(self.frame).add(name, ServerEvent::RoomClosed);
         self.closed.insert(name.clone(), self.frame);
         if self.closed.len() > CLOSED {
             let oldest = self.closed.iter().min_by_key(|(_, frame)| **frame);
@@ -142,8 +149,8 @@ impl Shard {
         }
     }
 
-    /// Ends a room, and keeps its last views for those who watch.
-    pub(super) fn end(&mut self, name: &Arc<str>) {
+    /// Ends a room in an entry, and keeps its last views for those who watch.
+    pub(super) fn end(&mut self, name: &Arc<str>, entry: u64) {
         let has_own_views = self.has_own_views(name);
         let Some(mut slot) = self.rooms.remove(name) else {
             return;
@@ -162,6 +169,7 @@ impl Shard {
             room: name.clone(),
             views,
         });
+        self.endings.add(name, entry, self.frame);
         self.absent.add(name, Absence::Over);
         slot.state.break_it("".into());
     }
@@ -190,7 +198,22 @@ impl Shard {
         if self.rooms.contains_key(name) {
             return;
         }
-        match self.opened(name, body) {
+        let open = match self.read_open(body) {
+            Ok(open) => open,
+            Err(why) => return self.refuse(Reason::NotOpened, name, None, &why),
+        };
+        let ended = self.endings.last(name);
+        if open.after < ended || open.after >= opened {
+            let why = late_open(open.after, ended, opened);
+            let known = self.absent.why.get(name).cloned();
+            self.refuse(Reason::NotOpened, name, None, &why);
+            // Who waits for the earlier room hears how that has ended.
+            if let Some(known) = known {
+                self.absent.add(name, known);
+            }
+            return;
+        }
+        match self.opened(name, &open) {
             Ok((kind, state)) => {
                 let log = self.log;
                 let slot = Slot {
@@ -199,18 +222,31 @@ impl Shard {
                 };
                 self.rooms.insert(name.clone(), slot);
             }
-            Err(why) => self.refuse(Reason::NotOpened, name, None, &why),
+            Err(why) => {
+                // Nor has a copy of it an effect, when there is a place.
+                self.endings.add(name, opened, self.frame);
+                self.refuse(Reason::NotOpened, name, None, &why);
+            }
         }
     }
 
-    /// A room that is opened: its kind and its state.
-    fn opened(&mut self, name: &Arc<str>, body: &[u8]) -> Result<(Arc<str>, State), String> {
-        let Limits { rooms, size, .. } = self.limits;
+    fn read_open<'a>(&self, body: &'a [u8]) -> Result<OpenText<'a>, String> {
+        let size = self.limits.size;
         if body.len() > size {
             return Err(too_long(body, size));
         }
-        let open = serde_json::from_slice::<OpenText<'_>>(body)
-            .map_err(|error| format!("it is not opened with a kind and arguments: {error}"))?;
+        serde_json::from_slice(body).map_err(|error| {
+            format!("it is not opened with a kind, an entry and arguments: {error}")
+        })
+    }
+
+    /// A room that is opened: its kind and its state.
+    fn opened(
+        &mut self,
+        name: &Arc<str>,
+        open: &OpenText<'_>,
+    ) -> Result<(Arc<str>, State), String> {
+        let rooms = self.limits.rooms;
         let kind = self.kind(open.kind).ok_or_else(|| {
             format!(
                 "the server has no kind of room `{}` (`Server::room`)",
@@ -311,6 +347,16 @@ fn late(after: u64, since: u64) -> String {
         "it was made after entry {after} of the log, and the room knows its senders from entry {since} on: it may \
          have been applied already, or is for the room that had this name before. Name the entry of the last \
          answer or view"
+    )
+}
+
+fn late_open(after: u64, ended: u64, seq: u64) -> String {
+    if after >= seq {
+        return ahead(after, seq);
+    }
+    format!(
+        "it was made after entry {after} of the log, and a room of this name may have ended in entry {ended}: it may \
+         have opened that one. Name an entry that was asked for right before"
     )
 }
 

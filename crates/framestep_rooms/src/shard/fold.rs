@@ -8,6 +8,7 @@ use framestep_durable::StableHash;
 use serde::{Deserialize, Serialize};
 
 use super::apply::broken;
+use super::endings::Endings;
 use super::slot::{Sender, Slot, State, text_of};
 use super::{Absent, Closed, FORGETS, OUT, Refused, Shard};
 use crate::entry::{Entry, Player, Topic};
@@ -32,6 +33,7 @@ struct Saved {
     frame: u64,
     refused: Refused,
     closed: Closed,
+    endings: Endings,
     slots: Vec<SavedSlot>,
 }
 
@@ -44,6 +46,7 @@ impl Fold for Shard {
         let saved: Saved = postcard::from_bytes(state).map_err(|error| error.to_string())?;
         let frame_of_save = saved.frame;
         self.closed = saved.closed;
+        self.endings = saved.endings;
         let mut rooms = BTreeMap::new();
         for saved in saved.slots {
             if let Some(before) = &mut self.before {
@@ -86,14 +89,16 @@ impl Fold for Shard {
         Ok(())
     }
 
-    fn load_empty(&mut self, frame: u64) {
+    fn load_empty(&mut self, frame: u64, ended: u64) {
         self.unload();
         self.frame = frame;
+        self.endings = Endings::before(ended);
     }
 
-    fn is_empty(&self) -> bool {
+    fn empty(&self) -> Option<u64> {
         // What was closed is not the same for every build.
-        self.rooms.is_empty() && self.closed.is_empty()
+        let is_empty = self.rooms.is_empty() && self.closed.is_empty();
+        self.endings.only_last().filter(|_| is_empty)
     }
 
     fn unload(&mut self) {
@@ -103,6 +108,7 @@ impl Fold for Shard {
         }
         self.frame = 0;
         self.closed.clear();
+        self.endings = Endings::default();
         self.refused = Refused::default();
         self.last_entry = 0;
         self.news.clear();
@@ -168,7 +174,10 @@ impl Fold for Shard {
             }
         }
         for name in over {
-            self.end(&name);
+            self.end(&name, self.last_entry);
+        }
+        if self.rooms.is_empty() {
+            self.endings.forget(frame, self.ticks_per_second);
         }
     }
 
@@ -219,6 +228,7 @@ impl Fold for Shard {
             frame: self.frame,
             refused: self.refused,
             closed: self.closed.clone(),
+            endings: self.endings.clone(),
             slots,
         };
         postcard::to_stdvec(&saved).map_err(|error| error.to_string())

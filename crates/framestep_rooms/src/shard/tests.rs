@@ -1,10 +1,11 @@
 use framestep_durable::prelude::*;
 
+mod endings;
 mod people;
 
 use super::*;
 use crate::Topic;
-use crate::body::{close_envelope, open_body};
+use crate::body::close_envelope;
 use crate::entry::Entry;
 use crate::role::Fold as _;
 use crate::room::{Presence, Room};
@@ -128,7 +129,13 @@ fn out(rooms: &[(&str, u64)]) -> Out {
 }
 
 fn open(room: &str, kind: &str, args: &str) -> (Topic, Vec<u8>) {
-    (Topic::Open(room.into()), open_body(kind, args).unwrap())
+    open_after(room, kind, args, "LAST")
+}
+
+/// An opening that was made after this entry.
+fn open_after(room: &str, kind: &str, args: &str, after: impl fmt::Display) -> (Topic, Vec<u8>) {
+    let body = format!(r#"{{"kind":"{kind}","a":{after},"args":{args}}}"#);
+    (Topic::Open(room.into()), body.into_bytes())
 }
 
 fn text(room: &str, player: &str, number: u64, input: &str) -> (Topic, Vec<u8>) {

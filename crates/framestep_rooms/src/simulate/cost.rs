@@ -32,7 +32,7 @@ fn room_name(number: usize) -> Arc<str> {
 
 fn opened<R: Room>(rooms: usize, args: &R::Args) -> Vec<Topical> {
     let args = serde_json::to_string(args).expect("arguments serialise");
-    let body = open_body(R::NAME, &args).expect("arguments are JSON");
+    let body = open_body(R::NAME, &args, 0).expect("arguments are JSON");
     let open = |number| (Topic::Open(room_name(number)), body.clone());
     (0..rooms).map(open).collect()
 }

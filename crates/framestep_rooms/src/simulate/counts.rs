@@ -50,6 +50,12 @@ pub struct Counts {
     pub sessions: u64,
     /// Inputs without effect, since the room may have forgotten their players, or was opened after they were made.
     pub late: u64,
+    /// Openings without effect, since a room was over after they were made.
+    pub late_openings: u64,
+    /// Orders to close a room that came when another one had its name.
+    pub late_closes: u64,
+    /// Rooms that the operator has closed.
+    pub closed: u64,
     /// Orders to go back to an earlier build.
     pub orders: u64,
     /// Starts of nodes of a build before the newest one.
@@ -83,6 +89,9 @@ impl Counts {
         self.astray += other.astray;
         self.sessions += other.sessions;
         self.late += other.late;
+        self.late_openings += other.late_openings;
+        self.late_closes += other.late_closes;
+        self.closed += other.closed;
         self.orders += other.orders;
         self.old_starts += other.old_starts;
         self.begun_empty += other.begun_empty;

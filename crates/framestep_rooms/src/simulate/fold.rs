@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde::{Deserialize, Serialize};
 
-use crate::body::{Envelope, open_envelope};
+use crate::body::{Envelope, Ordered, open_envelope};
 use crate::doubles::{Doubles, Used};
 use crate::entry::{Entry, Topic};
 use crate::role::Fold;
@@ -28,7 +28,7 @@ pub(super) fn asks(number: u64) -> bool {
 
 /// An input opens the room, in a history in which it closes.
 pub(super) fn opens(number: u64) -> bool {
-    number.is_multiple_of(12)
+    number.is_multiple_of(16)
 }
 
 /// An input closes it: nothing is left of it.
@@ -55,6 +55,9 @@ pub(super) fn kills(number: u64) -> Option<u64> {
 /// For how many frames a player is remembered who sends nothing.
 pub(super) const FORGOTTEN: u64 = 8;
 
+/// After how many frames a room that has closed is as if it had never been, but for the entry that closed it.
+pub(super) const QUIET: u64 = 1;
+
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Sender {
     doubles: Doubles,
@@ -73,6 +76,13 @@ struct State {
     asked: u64,
     open: BTreeSet<u64>,
     is_closed: bool,
+    /// The entry that has opened it.
+    opened: u64,
+    /// The entry that has closed the last one, and its frame.
+    ended: u64,
+    ended_in: u64,
+    /// The frame after which this is the state.
+    frame: u64,
     /// The build that has saved it.
     build: u64,
 }
@@ -119,9 +129,11 @@ impl SimFold {
         }
     }
 
-    fn closed(&self) -> State {
+    fn closed(&self, ended: u64, ended_in: u64) -> State {
         State {
             is_closed: self.closes,
+            ended,
+            ended_in,
             ..State::default()
         }
     }
@@ -201,7 +213,7 @@ impl Fold for SimFold {
     fn load(&mut self, state: Option<&[u8]>) -> Result<(), String> {
         self.asked_now.clear();
         let Some(bytes) = state else {
-            self.state = Some(self.closed());
+            self.state = Some(self.closed(0, 0));
             return Ok(());
         };
         let read: State = postcard::from_bytes(bytes).map_err(|error| error.to_string())?;
@@ -213,13 +225,21 @@ impl Fold for SimFold {
         Ok(())
     }
 
-    fn load_empty(&mut self, _: u64) {
+    fn load_empty(&mut self, frame: u64, ended: u64) {
         self.asked_now.clear();
-        self.state = Some(self.closed());
+        let ended = match self.mutant {
+            Some(Mutant::EndingsAreForgotten) => 0,
+            _ => ended,
+        };
+        self.state = Some(State {
+            frame,
+            ..self.closed(ended, 0)
+        });
     }
 
-    fn is_empty(&self) -> bool {
-        self.state.as_ref().is_some_and(|state| state.is_closed)
+    fn empty(&self) -> Option<u64> {
+        let state = self.state.as_ref().filter(|state| state.is_closed)?;
+        (state.ended_in == 0 || state.frame > state.ended_in + QUIET).then_some(state.ended)
     }
 
     fn unload(&mut self) {
@@ -228,7 +248,13 @@ impl Fold for SimFold {
 
     fn frame(&mut self, frame: u64, entries: &[Entry]) {
         self.killed = self.killed.or(self.killer(frame, entries, &self.out));
-        let closed = self.closed();
+        let is_closed = self.closes;
+        let closed = |ended| State {
+            is_closed,
+            ended,
+            ended_in: frame,
+            ..State::default()
+        };
         let Some(state) = &mut self.state else {
             return;
         };
@@ -239,14 +265,28 @@ impl Fold for SimFold {
                     let (envelope, body) = input_of(&entry.body);
                     (Some(envelope), body)
                 }
+                Some(Topic::Close(_)) => (None, 0),
                 _ => (None, number_of(&entry.body)),
             };
             match &entry.topic {
+                Some(Topic::Close(_)) => {
+                    let after = Ordered::of_bytes(&entry.body).map_or(0, |it| it.after);
+                    let is_meant =
+                        state.opened <= after || self.mutant == Some(Mutant::LateClosesCount);
+                    if !state.is_closed && is_meant {
+                        *state = closed(entry.seq);
+                    }
+                }
                 Some(Topic::Input(..)) if self.has_killers && kills(body).is_some() => {}
                 Some(Topic::Input(..)) if state.is_closed && opens(body) => {
+                    let after = envelope.map_or(0, |it| it.after);
+                    let is_late = after < state.ended || after >= entry.seq;
+                    if is_late && self.mutant != Some(Mutant::LateOpeningsCount) {
+                        continue;
+                    }
                     state.is_closed = false;
                     state.asked = first_question(entry.seq);
-                    state.since = entry.seq;
+                    (state.opened, state.since) = (entry.seq, entry.seq);
                 }
                 Some(Topic::Input(..)) if state.is_closed => {}
                 Some(Topic::Input(_, player)) => {
@@ -270,7 +310,7 @@ impl Fold for SimFold {
                         continue;
                     }
                     if self.closes && closes(body) {
-                        *state = closed.clone();
+                        *state = closed(entry.seq);
                         continue;
                     }
                     state.sum = mix(state.sum, 1, player.name().as_bytes(), body, self.build);
@@ -289,6 +329,7 @@ impl Fold for SimFold {
             }
         }
         state.forget(frame);
+        state.frame = frame;
         if !state.is_closed {
             state.sum = mix(state.sum, 3, &[], frame, self.build);
         }

@@ -142,6 +142,13 @@ enum Happens {
         player: u64,
         serial: u64,
     },
+    /// The log receives an order to close the room.
+    Close {
+        after: u64,
+        id: Arc<str>,
+    },
+    /// The operator closes the room.
+    Closes,
     /// The server of the log that is cut off from the others knows it.
     OtherEnds,
     /// A player sends what was not acknowledged, and perhaps more.
@@ -285,6 +292,9 @@ impl World {
             world.at(1_000 + player * 500, Happens::Player(player));
         }
         world.at(30_000, Happens::Trouble);
+        if world.closes {
+            world.at(50_000, Happens::Closes);
+        }
         world
     }
 
@@ -397,6 +407,9 @@ impl World {
             let judged = OfLog::read(&self).and_then(|of_log| {
                 self.counts.begun_empty = of_log.begun_empty;
                 self.counts.late = of_log.late;
+                self.counts.late_openings = of_log.late_openings;
+                self.counts.late_closes = of_log.late_closes;
+                self.counts.closed = of_log.closed_by_operator;
                 of_log.judge(&self)
             });
             match judged {

@@ -3,10 +3,11 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
+use crate::body::Ordered;
 use crate::entry::{Entry, Position, Tick, Topic};
 use framestep_durable::StableHash;
 
-use super::fold::{FORGOTTEN, asks, closes, first_question, input_of, kills, mix, opens};
+use super::fold::{FORGOTTEN, QUIET, asks, closes, first_question, input_of, kills, mix, opens};
 use super::{END, FAILOVER_TIMEOUT, KILLED_AT_MOST, TROUBLE_ENDS, World};
 
 /// What the oracle says.
@@ -51,7 +52,16 @@ struct Folded {
     players: BTreeMap<String, Remembered>,
     /// The entry that has opened it, or the last one of a player that it has forgotten.
     since: u64,
+    opened: u64,
+    /// The inputs that have opened a room.
+    opened_by: BTreeSet<(String, u64)>,
+    /// The entry that has closed the last one, and its frame.
+    ended: u64,
+    ended_in: u64,
     late: u64,
+    late_openings: u64,
+    late_closes: u64,
+    closed_by_operator: u64,
     asked: u64,
     open: BTreeSet<u64>,
     is_closed: bool,
@@ -73,10 +83,18 @@ impl Folded {
                     return;
                 }
                 if self.is_closed {
-                    if opens(number) {
-                        self.is_closed = false;
-                        self.asked = first_question(it.seq);
-                        self.since = it.seq;
+                    if !opens(number) {
+                        return;
+                    }
+                    if envelope.after >= it.seq || envelope.after < self.ended {
+                        self.late_openings += 1;
+                        return;
+                    }
+                    self.is_closed = false;
+                    self.asked = first_question(it.seq);
+                    (self.since, self.opened) = (it.seq, it.seq);
+                    if !self.opened_by.insert(input.clone()) {
+                        self.doubled = Some(input);
                     }
                     return;
                 }
@@ -97,16 +115,22 @@ impl Folded {
                     self.doubled = Some(input);
                 }
                 if world.closes && closes(number) {
-                    (self.is_closed, self.sum, self.asked) = (true, 0, 0);
-                    self.seen.clear();
-                    self.players.clear();
-                    self.open.clear();
+                    self.close(it.seq, frame);
                     return;
                 }
                 self.sum = mix(self.sum, 1, player.name().as_bytes(), number, build);
                 if asks(number) {
                     self.asked += 1;
                     self.open.insert(self.asked);
+                }
+            }
+            Some(Topic::Close(_)) if !self.is_closed => {
+                let after = Ordered::of_bytes(&it.body).map_or(0, |it| it.after);
+                if self.opened > after {
+                    self.late_closes += 1;
+                } else {
+                    self.closed_by_operator += 1;
+                    self.close(it.seq, frame);
                 }
             }
             Some(Topic::Answer(_))
@@ -118,6 +142,19 @@ impl Folded {
             }
             _ => {}
         }
+    }
+
+    fn close(&mut self, entry: u64, frame: u64) {
+        (self.is_closed, self.sum, self.asked) = (true, 0, 0);
+        (self.ended, self.ended_in) = (entry, frame);
+        self.seen.clear();
+        self.players.clear();
+        self.open.clear();
+    }
+
+    /// Whether nothing but the entry that has closed the last room is known after a frame.
+    fn is_nothing(&self, frame: u64) -> bool {
+        self.is_closed && (self.ended_in == 0 || frame > self.ended_in + QUIET)
     }
 
     /// A player who has sent nothing for a while is forgotten, and whatever was made before that.
@@ -182,7 +219,7 @@ fn read(world: &World) -> Result<OfLog, String> {
             ));
         }
         begun_empty += u64::from(!hands_over && tick.build != build);
-        is_free = room.is_closed && since.iter().all(|it| it.topic == Some(Topic::Tick));
+        is_free = room.is_nothing(frame) && since.iter().all(|it| it.topic == Some(Topic::Tick));
         let mut hash = StableHash::new();
         hash.add(chain);
         for it in since.drain(..).chain([entry]) {
@@ -215,6 +252,9 @@ fn read(world: &World) -> Result<OfLog, String> {
         begun_empty,
         void,
         late: room.late,
+        late_openings: room.late_openings,
+        late_closes: room.late_closes,
+        closed_by_operator: room.closed_by_operator,
     })
 }
 
@@ -236,6 +276,11 @@ pub(super) struct OfLog {
     void: u64,
     /// Inputs that were too late.
     pub(super) late: u64,
+    /// Openings that were, and orders to close.
+    pub(super) late_openings: u64,
+    pub(super) late_closes: u64,
+    /// Rooms that the operator has closed.
+    pub(super) closed_by_operator: u64,
 }
 
 impl OfLog {

@@ -3,7 +3,7 @@
 use super::log::SimLog;
 use super::node::ToNode;
 use super::{FAILOVER_TIMEOUT, Happens, Micros, RETRY, World};
-use crate::body::close_envelope;
+use crate::body::{Ordered, close_envelope};
 use crate::entry::{Build, Generation, Player, Topic};
 use crate::log::acknowledged;
 use crate::role::Event;
@@ -68,11 +68,16 @@ impl World {
                 };
                 self.answer(node, start, event);
             }
-            Happens::Answer { .. } if self.is_astray() => {}
+            Happens::Answer { .. } | Happens::Close { .. } if self.is_astray() => {}
             Happens::Answer { body, id } => {
                 self.log.append(Topic::Answer("room".into()), &id, &body);
             }
             Happens::Input { player, serial } => self.input(player, serial),
+            Happens::Close { after, id } => {
+                let body = Ordered { after }.to_bytes();
+                self.log.append(Topic::Close("room".into()), &id, &body);
+            }
+            Happens::Closes => self.close_room(),
             Happens::OtherEnds => {
                 self.has_other = false;
                 self.log.end_other();

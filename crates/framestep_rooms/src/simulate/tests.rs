@@ -26,6 +26,9 @@ fn no_promise_is_broken_in_a_thousand_histories() {
         counts.astray,
         counts.sessions,
         counts.late,
+        counts.late_openings,
+        counts.late_closes,
+        counts.closed,
         counts.old_starts,
     ] {
         assert!(count > 100, "{counts:?}");
@@ -38,7 +41,8 @@ fn no_promise_is_broken_in_a_thousand_histories() {
 fn first_seed(mutant: Mutant) -> u64 {
     match mutant {
         Mutant::BeginAnywhere => 400,
-        Mutant::VoidIsTaken => 900,
+        Mutant::VoidIsTaken => 1_700,
+        Mutant::EndingsAreForgotten => 2_700,
         _ => 1,
     }
 }

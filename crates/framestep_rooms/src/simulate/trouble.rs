@@ -50,6 +50,26 @@ impl World {
         self.at(at, Happens::Player(player));
     }
 
+    /// The operator closes the room. A copy of that comes when another one may have its name.
+    pub(super) fn close_room(&mut self) {
+        if self.now >= PLAYERS_END {
+            return;
+        }
+        let after = self.log.all.len() as u64;
+        let id = format!("close-{}", self.now);
+        let close = Happens::Close {
+            after,
+            id: id.into(),
+        };
+        self.send(None, close.clone());
+        if self.random.is(300) {
+            let late = self.now + self.random.below(300_000);
+            self.at(late, close);
+        }
+        let next = self.now + 20_000 + self.random.below(150_000);
+        self.at(next, Happens::Closes);
+    }
+
     pub(super) fn trouble(&mut self) {
         if self.is_quiet() {
             self.begin_quiet();

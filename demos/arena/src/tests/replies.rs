@@ -152,6 +152,7 @@ async fn nothing_is_reached(program: &Path, name: &str) {
     attack(&alice, &of_alice).await;
     assert!(is_acknowledged(&alice, of_alice[0]).await);
     let gateway = options("gateway")
+        .custom_inbox_prefix("_INBOX_gateway")
         .connect(nats.url("gateway"))
         .await
         .unwrap();

@@ -62,9 +62,17 @@ impl NatsLog {
     ) -> Result<u64, LogError> {
         let size = body.len();
         let body = body.to_vec().into();
-        let sent = in_time(self.context.publish_with_headers(subject, headers, body)).await?;
-        let answer = match sent {
-            Ok(answer) => in_time(answer.into_future()).await?,
+        let silence = || {
+            LogError::Unreachable(format!(
+                "no acknowledgement of a message on `{subject}` in time. Does NATS answer, and may this user publish \
+                 there?"
+            ))
+        };
+        let sent = self
+            .context
+            .publish_with_headers(subject.clone(), headers, body);
+        let answer = match in_time(sent).await? {
+            Ok(answer) => in_time(answer.into_future()).await.map_err(|_| silence())?,
             Err(error) => Err(error),
         };
         match answer {
@@ -73,6 +81,7 @@ impl NatsLog {
                 PublishErrorKind::WrongLastSequence | PublishErrorKind::WrongLastMessageId => {
                     LogError::Refused
                 }
+                PublishErrorKind::TimedOut => silence(),
                 PublishErrorKind::MaxPayloadExceeded => LogError::TooLarge {
                     size,
                     limit: self.client.server_info().max_payload,

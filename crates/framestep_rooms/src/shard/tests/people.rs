@@ -7,17 +7,20 @@ fn player(name: &str) -> Player {
     Player::new(name).unwrap()
 }
 
-fn presence(room: &str, name: &str, is_here: bool) -> (Topic, Vec<u8>) {
+pub(super) fn presence(room: &str, name: &str, is_here: bool) -> (Topic, Vec<u8>) {
     let body = if is_here { HERE } else { b"gone" };
     (Topic::Presence(room.into(), player(name)), body.to_vec())
 }
 
-fn close(room: &str) -> (Topic, Vec<u8>) {
-    (Topic::Close(room.into()), Vec::new())
+pub(super) fn close(room: &str) -> (Topic, Vec<u8>) {
+    (Topic::Close(room.into()), br#"{"a":LAST}"#.to_vec())
 }
 
-fn kick(room: &str, name: &str) -> (Topic, Vec<u8>) {
-    (Topic::Kick(room.into(), player(name)), Vec::new())
+pub(super) fn kick(room: &str, name: &str) -> (Topic, Vec<u8>) {
+    (
+        Topic::Kick(room.into(), player(name)),
+        br#"{"a":LAST}"#.to_vec(),
+    )
 }
 
 impl Log {
