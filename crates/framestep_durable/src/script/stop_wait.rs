@@ -36,7 +36,7 @@ impl ScriptCell {
         let known = self.site_of(number);
         let site = known.unwrap_or_else(|| self.site_at(call, at));
         // One that code has which was changed since a save has been dropped by the load: it begins now.
-        let is_lost = known.is_none() && self.is_live() && self.begins_new_wait(number);
+        let is_lost = known.is_none() && self.begins_new_wait(number, Some(Event::Stop));
         match self.polling(number, site) {
             Polling::Ended(_) => {
                 drop(self.remove_wait(number));

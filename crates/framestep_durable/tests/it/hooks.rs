@@ -205,7 +205,7 @@ fn a_save_state_by_a_trace_hook_while_an_owner_changes_can_be_restored() {
             assert!(
                 host.executor().enter(|| owner.pause()).unwrap()
                     && host.executor().enter(|| owner.resume()).unwrap()
-            )
+            );
         },
     ];
     for (at, change) in changes.into_iter().enumerate() {

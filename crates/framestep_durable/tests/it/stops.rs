@@ -414,7 +414,7 @@ fn the_end_of_an_owner_that_was_dropped_has_come() {
     let save = runtime.save_state().unwrap();
     let mut log = Log::new();
     runtime.lend(&mut log, |runtime| {
-        assert!(runtime.enter(|| owner.remove()))
+        assert!(runtime.enter(|| owner.remove()));
     });
     let late = runtime.start(waits(owner));
     runtime.run_frame_with(&mut log, 0.1);

@@ -108,10 +108,10 @@ fn joined(hears: &str) -> Builds {
 
 fn happens(runtime: &Runtime, hears: &str) {
     match hears {
-        "wait_for" => runtime.emit(&HIT, 5),
-        "keyed" => runtime.emit(&KEY.keyed(7), ()),
-        "changed" => runtime.set(&GOLD, 3),
-        _ => runtime.emit(&KEY, ()),
+        "wait_for" => runtime.named(&HIT).emit(5),
+        "keyed" => runtime.named(&KEY.keyed(7)).emit(()),
+        "changed" => runtime.named(&GOLD).set(3),
+        _ => runtime.named(&KEY).emit(()),
     }
 }
 
@@ -222,7 +222,7 @@ fn a_new_wait_of_a_branch_of_a_select_ends_it() {
         }
     });
     let mut game = loaded(&builds);
-    game.0.emit(&super::HEAL, 3);
+    game.0.named(&super::HEAL).emit(3);
     frames(&mut game, 2);
     assert_eq!(game.1, ["heal 3"]);
 }
