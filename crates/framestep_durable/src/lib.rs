@@ -150,7 +150,7 @@ pub use wait::{
     Animate, Ask, ChangesOf, Debounce, Elapsed, EveryFrames, InPhase, Interval, MissedTicks,
     NextFrame, NextTick, NextTicks, On, Promise, Request, RequestId, Resolver, Schedule, Throttle,
     Tick, Timeout, Unread, WaitFrames, WaitSeconds, WaitSecondsRealtime, WaitSteps, WaitUntil,
-    WaitWhile, YieldNow, animate, ask, end_of_frame, fixed_update, in_phase, interval,
-    next_frame, semaphore, signal, signal_with_limit, timeout, timeout_at, wait_frames,
-    wait_seconds, wait_seconds_realtime, wait_steps, wait_until, wait_while, watch, yield_now,
+    WaitWhile, YieldNow, animate, ask, end_of_frame, fixed_update, in_phase, interval, next_frame,
+    semaphore, signal, signal_with_limit, timeout, timeout_at, wait_frames, wait_seconds,
+    wait_seconds_realtime, wait_steps, wait_until, wait_while, watch, yield_now,
 };

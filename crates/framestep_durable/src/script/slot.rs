@@ -8,9 +8,7 @@ use framestep::durable::{DurableWait, Event, EventNote, FrameWait, Shape};
 use crate::bytes::Topic;
 use crate::events::signals::OfSignal;
 use crate::events::values::OfValue;
-use crate::events::{
-    ListedWait, Listing, PermitWait, Question, SignalWait, StreamGuard, Typed,
-};
+use crate::events::{ListedWait, Listing, PermitWait, Question, SignalWait, StreamGuard, Typed};
 use crate::ids::{Owned, OwnerId, ScriptId};
 use crate::journal::{Call, Known, NamedWait};
 use crate::script::{Owners, SlotImage};

@@ -109,8 +109,9 @@ impl DurableScript for Waits {
 }
 
 const REFUSED: [Does; 27] = [
-    Signal, Emit, EmitOne, Subscribe, WaitFor, NamedEmit, NamedWait, Watch, Get, Set, Update, NamedGet, Semaphore, Take,
-    Permits, NamedTake, Promise, Join, ChangesOf, With, TryWithRef, Start, Spawn, Script, Owner, ChildClock, Handle,
+    Signal, Emit, EmitOne, Subscribe, WaitFor, NamedEmit, NamedWait, Watch, Get, Set, Update,
+    NamedGet, Semaphore, Take, Permits, NamedTake, Promise, Join, ChangesOf, With, TryWithRef,
+    Start, Spawn, Script, Owner, ChildClock, Handle,
 ];
 
 const FOREIGN: [Does; 2] = [Channel, ChannelAfterSteps];
