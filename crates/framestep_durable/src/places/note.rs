@@ -1,4 +1,7 @@
 //! The statement that runs.
+//!
+//! Notes stand before each statement. In debug builds they are calls: inlined, they were a seventh of the code of
+//! scripts there.
 
 use std::cell::Cell;
 use std::fmt::{self, Write as _};
@@ -23,31 +26,31 @@ thread_local! {
 const LABEL: Here = !0 << 32;
 
 /// Notes that a statement begins, for the same item.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub fn note_place(number: u16) {
     set(place_of(number));
 }
 
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 fn set(here: Here) {
     HERE.set(here);
     watch::note(here);
 }
 
 /// A statement, for the item of now.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 #[must_use]
 pub fn place_of(number: u16) -> u64 {
     HERE.get() & LABEL | u64::from(number)
 }
 
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) fn here() -> Here {
     HERE.get()
 }
 
 /// Puts another statement in the place of this one, and returns this one.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) fn replace(here: Here) -> Here {
     watch::note(here);
     HERE.replace(here)
@@ -104,7 +107,7 @@ impl<F: IntoFuture> IntoFuture for At<F> {
     type Output = F::Output;
     type IntoFuture = InPlace<F::IntoFuture>;
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     #[track_caller]
     fn into_future(self) -> InPlace<F::IntoFuture> {
         // A state that is awaited starts its script here.
@@ -134,7 +137,7 @@ pub struct InPlace<F> {
 impl<F: Future> Future for InPlace<F> {
     type Output = F::Output;
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     #[track_caller]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
         let this = self.project();
