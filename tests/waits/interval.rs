@@ -482,7 +482,7 @@ fn it_keeps_the_clock_on_which_it_began() {
             on_clock(&begins_on, ticks.tick()).await;
             loop {
                 // On each clock in turn.
-                let tick = on_clock(&realtime(), ticks.tick()).await;
+                let tick = on_clock(realtime(), ticks.tick()).await;
                 say.say(format!("{name}, late {:?}", tick.late));
                 let tick = ticks.tick().await;
                 say.say(format!("{name}, late {:?}", tick.late));

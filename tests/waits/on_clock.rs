@@ -33,13 +33,13 @@ fn all_that_counts_time_inside_counts_on_the_clock() {
     let half = || slow.clone();
     timeline.row("game", |mark| then_marks(mark, wait_seconds(0.5)));
     timeline.row("wait", |mark| {
-        then_marks(mark, on_clock(&half(), wait_seconds(0.5)))
+        then_marks(mark, on_clock(half(), wait_seconds(0.5)))
     });
     timeline.row("timeout", |mark| {
-        then_marks(mark, on_clock(&half(), timeout(0.5, forever())))
+        then_marks(mark, on_clock(half(), timeout(0.5, forever())))
     });
     timeline.row("animate", |mark| {
-        then_marks(mark, on_clock(&half(), animate(0.5, |_| ())))
+        then_marks(mark, on_clock(half(), animate(0.5, |_| ())))
     });
     timeline.row("interval", |mark| {
         let ticks = async {
@@ -47,15 +47,15 @@ fn all_that_counts_time_inside_counts_on_the_clock() {
             ticks.tick().await;
             ticks.tick().await;
         };
-        then_marks(mark, on_clock(&half(), ticks))
+        then_marks(mark, on_clock(half(), ticks))
     });
     timeline.row("real", |mark| {
-        then_marks(mark, on_clock(&half(), wait_seconds_realtime(0.5)))
+        then_marks(mark, on_clock(half(), wait_seconds_realtime(0.5)))
     });
     timeline.row("late", |mark| {
         then_marks(
             mark,
-            on_clock(&half(), wait_seconds(0.5).in_phase(Phase::LateUpdate)),
+            on_clock(half(), wait_seconds(0.5).in_phase(Phase::LateUpdate)),
         )
     });
     timeline.row("started", |mark| {
@@ -95,7 +95,7 @@ fn on_realtime_it_continues_through_a_pause_of_the_game() {
     let mut timeline = Timeline::with_dt(0.25);
     timeline.row("menu", |mark| async move {
         let _paused = clock().pause_guard();
-        on_clock(&realtime(), animate(0.5, |_| ())).await;
+        on_clock(realtime(), animate(0.5, |_| ())).await;
         mark.hit();
     });
     timeline.row("game", |mark| then_marks(mark, wait_seconds(0.25)));
@@ -132,7 +132,7 @@ fn the_time_inside_is_that_of_the_innermost_clock_and_outside_as_before() {
                 say.note(scale());
             })
             .await;
-            on_clock(&realtime(), async { say.note(time().delta.as_secs_f64()) }).await;
+            on_clock(realtime(), async { say.note(time().delta.as_secs_f64()) }).await;
             say.note(scale());
         })
         .await;

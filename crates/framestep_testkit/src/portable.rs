@@ -18,6 +18,25 @@ pub struct World {
     pub log: Vec<String>,
 }
 
+/// Says how far it is: in rounds, and on two ways without drift between them.
+async fn there_and_back(say: &mut dyn FnMut(&str)) {
+    let turn = |share: f32| say(&format!("{share:.2}"));
+    animate(0.25, turn)
+        .ease(Ease::InQuad)
+        .repeat(3)
+        .yoyo()
+        .await;
+    let say = RefCell::new(say);
+    let leg = |name: &'static str| {
+        let say = &say;
+        move |share: f32| say.borrow_mut()(&format!("{name} {share:.2}"))
+    };
+    animate(0.15, leg("there"))
+        .then(animate(0.25, leg("back")).ease(Ease::OutQuad))
+        .repeat(2)
+        .await;
+}
+
 /// Says what it does, with the frame.
 pub async fn patrol(mut say: impl FnMut(String)) {
     let mut say = |what: &str| say(format!("{what} in frame {}", time().frame));
@@ -67,12 +86,7 @@ pub async fn patrol(mut say: impl FnMut(String)) {
         say(&format!("{:?}", cools.tick().await));
     }
     animate(0.35, |share| say(&format!("{share:.2}"))).await;
-    let turn = |share: f32| say(&format!("{share:.2}"));
-    animate(0.25, turn)
-        .ease(Ease::InQuad)
-        .repeat(3)
-        .yoyo()
-        .await;
+    there_and_back(&mut say).await;
     let (game, real) = (clock(), realtime());
     say(&format!("{:?}, {:?}", game.now(), real.delta()));
     let mut beat = interval(0.2);
@@ -103,17 +117,6 @@ pub async fn patrol(mut say: impl FnMut(String)) {
     wait_seconds(0.5).await;
     game.set_scale(1);
     say(&format!("paused: {} {}", game.pause(), game.resume()));
-    {
-        let say = RefCell::new(&mut say);
-        let leg = |name: &'static str| {
-            let say = &say;
-            move |share: f32| say.borrow_mut()(&format!("{name} {share:.2}"))
-        };
-        animate(0.15, leg("there"))
-            .then(animate(0.25, leg("back")).ease(Ease::OutQuad))
-            .repeat(2)
-            .await;
-    }
     let _left = defer(|world: &mut World| world.log.push("left".into()));
     let silent = defer(|world: &mut World| world.log.push("cancelled".into()));
     {

@@ -1,18 +1,25 @@
 //! What the words of two statements have in common.
 
-/// A bit for each of up to five words of a statement: of its texts, numbers and variables, apart from what it calls.
+/// A number of six bits, which is not 0, for each of up to five words of a statement: of its texts, numbers and
+/// variables, apart from what it calls.
 ///
 /// Two texts may have one or two of them in common by chance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sketch(pub(crate) u32);
 
 impl Sketch {
+    fn numbers(self) -> impl Iterator<Item = u32> {
+        let numbers = (0..5).map(move |at| self.0 >> (6 * at) & 0x3F);
+        numbers.filter(|number| *number != 0)
+    }
+
     fn words(self) -> u32 {
-        self.0.count_ones()
+        self.shared(self)
     }
 
     fn shared(self, other: Sketch) -> u32 {
-        Sketch(self.0 & other.0).words()
+        let is_shared = |number: &u32| other.numbers().any(|of_other| of_other == *number);
+        self.numbers().filter(is_shared).map(|_| 1).sum()
     }
 
     /// Whether there are too few words to tell it by them.
@@ -39,11 +46,17 @@ impl Sketch {
     /// Whether it is rather this one than another one, beyond chance.
     pub(crate) fn is_rather(self, this: Sketch, other: Sketch) -> bool {
         let is_terse = [self, this, other].into_iter().any(Sketch::is_terse);
-        let (this, other) = (self.shared(this), self.shared(other));
-        if is_terse {
-            this > 0 && other == 0
+        // Words were added at most, or left out.
+        let is_whole = |of: Sketch| self.shared(of) == self.words().min(of.words());
+        let (of_this, of_other) = (self.shared(this), self.shared(other));
+        if of_this >= 2 && is_whole(this) && !is_whole(other) && of_this > of_other {
+            return true;
+        }
+        // Three words in common are no chance, even beside a short text.
+        if is_terse && of_this < 3 {
+            of_this > 0 && of_other == 0
         } else {
-            this >= other + 2
+            of_this >= of_other + 2
         }
     }
 }

@@ -154,7 +154,7 @@ impl Text {
         fold(self.hash)
     }
 
-    /// Texts with like words have like bits.
+    /// Texts with like words have like numbers.
     pub(super) fn sketch(&self) -> u32 {
         self.words.sketch()
     }
@@ -222,10 +222,14 @@ impl Words {
         }
     }
 
-    /// A bit for each word.
+    /// Six bits for each word, which are never 0.
     fn sketch(&self) -> u32 {
-        let hashes = self.0.iter().map(|(_, hash)| hash);
-        hashes.fold(0, |sketch, hash| sketch | 1 << (hash % 32))
+        let mut numbers: Vec<u32> = self.0.iter().map(|(_, hash)| 1 + hash % 63).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        numbers
+            .iter()
+            .fold(0, |sketch, number| sketch << 6 | number)
     }
 }
 

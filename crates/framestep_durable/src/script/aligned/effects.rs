@@ -92,7 +92,8 @@ impl Aligned {
             ));
         }
         let entry = &self.entries[at];
-        if !entry.value.get().is_empty() {
+        // Values inside of a statement whose result nothing uses are of no use once it is over.
+        if !entry.value.get().is_empty() && !self.drops_result(now) {
             self.check_value(entry.site, sites)?;
         }
         let fits = now

@@ -222,8 +222,13 @@ impl Aligned {
     /// Whether a call is of a statement that is new and whose result nothing uses. What it reads is made up: all
     /// that it does is passed.
     fn is_of_no_use(&self, now: &Site) -> bool {
+        self.drops_result(now) && self.is_new(now)
+    }
+
+    /// Whether nothing uses the result of its statement.
+    fn drops_result(&self, now: &Site) -> bool {
         let place = self.places.list.get(now.place as usize);
-        place.is_some_and(|place| place.drops_result) && self.is_new(now)
+        place.is_some_and(|place| place.drops_result)
     }
 
     /// Whether both are the same statement, for the same item.
