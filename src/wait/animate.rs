@@ -193,11 +193,10 @@ impl Animation {
 
     /// Polls the animation. Calls `apply` with what had passed of it at the latest call, if there was one, and with what
     /// has passed now.
-    #[inline]
     #[track_caller]
-    fn poll(&mut self, cx: &mut Context<'_>, mut apply: impl FnMut(Option<u64>, u64)) -> Poll<()> {
+    fn poll(&mut self, cx: &mut Context<'_>, apply: &mut dyn FnMut(Option<u64>, u64)) -> Poll<()> {
         if recording::is_recording() {
-            return self.poll_recorded(cx, Location::caller(), &mut apply);
+            return self.poll_recorded(cx, Location::caller(), apply);
         }
         let mut shown_ns = self.shown();
         while let Poll::Ready(elapsed_ns) = self.poll_next(cx) {
@@ -329,7 +328,7 @@ impl<F: FnMut(f32)> Future for Animate<F> {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let Animate { apply, animation } = &mut *self;
         let length = animation.length;
-        animation.poll(cx, |_, elapsed_ns| {
+        animation.poll(cx, &mut |_, elapsed_ns| {
             call::out(|| apply(share(length, elapsed_ns)));
         })
     }

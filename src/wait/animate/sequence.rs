@@ -313,7 +313,9 @@ impl<A: Leg, B: Leg> Future for Sequence<A, B> {
     #[track_caller]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let Sequence { animation, legs } = &mut *self;
-        animation.poll(cx, |shown_ns, elapsed_ns| legs.play(shown_ns, elapsed_ns))
+        animation.poll(cx, &mut |shown_ns, elapsed_ns| {
+            legs.play(shown_ns, elapsed_ns)
+        })
     }
 }
 

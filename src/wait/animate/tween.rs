@@ -343,7 +343,7 @@ impl<F: FnMut(f32), C: Easing> Future for Tween<F, C> {
     #[track_caller]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let Tween { animation, curved } = &mut *self;
-        animation.poll(cx, |_, elapsed_ns| curved.play(elapsed_ns))
+        animation.poll(cx, &mut |_, elapsed_ns| curved.play(elapsed_ns))
     }
 }
 
