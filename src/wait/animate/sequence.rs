@@ -314,7 +314,7 @@ impl<A: Leg, B: Leg> Future for Sequence<A, B> {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let Sequence { animation, legs } = &mut *self;
         animation.poll(cx, &mut |shown_ns, elapsed_ns| {
-            legs.play(shown_ns, elapsed_ns)
+            legs.play(shown_ns, elapsed_ns);
         })
     }
 }
