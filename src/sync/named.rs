@@ -11,11 +11,12 @@ use crate::core::Core;
 use crate::core::base::call;
 use crate::core::scope::{self, recording};
 use crate::core::sources::{Declared, Entry};
+use crate::durable::RuntimeHere;
 use crate::inspect::events;
 use crate::inspect::{Source, SourceKind};
 
 use super::key::{Key, full_name};
-use super::source::{Refused, SourceName};
+use super::source::{Refused, SourceName, expect_called};
 
 /// A state that handles share, and that can have a name.
 pub(crate) trait State: Sized {
@@ -116,7 +117,7 @@ impl<S: State> InRuntime<'_, S> {
         let Name { start, .. } = self.name;
         let name = self.name.source_name();
         let called = self.name.inside(|| call(&self.runtime, name, start));
-        called.unwrap_or_else(|why| panic!("{why}"))
+        expect_called(called)
     }
 }
 
@@ -141,6 +142,17 @@ impl<S: State> Place<S> {
                 At::Runtime(runtime) => Err(InRuntime { runtime, name }),
             },
         }
+    }
+
+    /// The same for a call that does something at once, which a durable script must not do with a state of an executor.
+    /// Waits say so when they are polled.
+    #[inline]
+    #[track_caller]
+    pub(crate) fn find_now(&self, call: &'static str) -> Result<Found<'_, S>, InRuntime<'_, S>> {
+        if let Place::Own(_) = self {
+            recording::refuse_source(call, Location::caller());
+        }
+        self.find(call)
     }
 
     /// The same in the executor in which this is called, for the caller to keep. `of` makes a handle of a state.
@@ -322,8 +334,20 @@ impl<S: State> Name<S> {
 }
 
 /// Where the state of a name is in the executor that runs the caller.
-pub(crate) fn find_in_executor<S: State + 'static>(name: &Name<S>) -> Result<At<S>, Missing> {
+fn find_in_executor<S: State + 'static>(name: &Name<S>) -> Result<At<S>, Missing> {
     find_by_name(name).map(At::Executor)
+}
+
+/// Where it is in the runtime that has the caller, else in the executor. `runtime` has those of the runtime.
+pub(crate) fn find_here<S: State + 'static, R: RuntimeHere>(
+    name: &Name<S>,
+    runtime: fn() -> Box<S::Runtime>,
+) -> Result<At<S>, Missing> {
+    if R::is_here() {
+        Ok(At::Runtime(runtime()))
+    } else {
+        find_in_executor(name)
+    }
 }
 
 /// The state of a name in the executor that runs the caller. Made if there is none.

@@ -15,3 +15,13 @@ pub struct SourceName<'a> {
 
 /// Why a runtime refuses a call: the message of a panic in the line of the caller.
 pub type Refused = String;
+
+/// What a runtime has returned.
+///
+/// # Panics
+///
+/// If it has refused the call.
+#[track_caller]
+pub(crate) fn expect_called<R>(called: Result<R, Refused>) -> R {
+    called.unwrap_or_else(|why| panic!("{why}"))
+}

@@ -11,6 +11,7 @@ use std::task::{Context, Poll};
 use futures::future::FusedFuture;
 
 use crate::durable::RuntimeAcquire;
+use crate::sync::source::expect_called;
 use crate::wait::polled_again;
 
 use super::{Permit, Shared};
@@ -117,8 +118,7 @@ fn poll_in_runtime(
     let Some(acquiring) = acquires else {
         polled_again("Semaphore::acquire()");
     };
-    let polled = acquiring.poll(Location::caller(), cx);
-    let polled = polled.unwrap_or_else(|why| panic!("{why}"));
+    let polled = expect_called(acquiring.poll(Location::caller(), cx));
     if polled.is_ready() {
         *acquires = None;
     }

@@ -11,14 +11,13 @@ use std::rc::Rc;
 use std::task::Context;
 
 use crate::core::report;
-use crate::core::scope::recording;
 use crate::core::wake::kept::{Grant, GrantKind};
 use crate::durable::{RuntimeSemaphores, SemaphoresOf};
 use crate::inspect::events;
 use crate::inspect::{Source, SourceKind};
 use crate::sync::key::Key;
 use crate::sync::named::{
-    self, At, Missing, Name, Named, Place, Sealed, State as _, find_in_executor, write_name,
+    self, At, Missing, Name, Named, Place, Sealed, State as _, find_here, write_name,
 };
 use crate::sync::source::SourceName;
 use crate::sync::waiters::{Waiters, Waiting};
@@ -256,11 +255,8 @@ impl Semaphore {
     /// `Semaphore::acquire_many` of tokio.
     #[track_caller]
     pub fn acquire_many(&self, count: usize) -> Acquire {
-        match self.place.find("Semaphore::acquire") {
-            Ok(shared) => {
-                recording::refuse_source("Semaphore::acquire", Location::caller());
-                Acquire::new(shared.clone(), count)
-            }
+        match self.place.find_now("Semaphore::acquire") {
+            Ok(shared) => Acquire::new(shared.clone(), count),
             Err(runtime) => Acquire::of_runtime(
                 runtime.call(|all, name, declared| all.acquire(name, *declared, count)),
             ),
@@ -283,7 +279,7 @@ impl Semaphore {
     /// ```
     #[track_caller]
     pub fn try_acquire(&self) -> Option<Permit> {
-        let shared = match self.place.find("Semaphore::try_acquire") {
+        let shared = match self.place.find_now("Semaphore::try_acquire") {
             Ok(shared) => shared,
             Err(runtime) => {
                 let at = Location::caller();
@@ -292,18 +288,14 @@ impl Semaphore {
                 return taken.map(Permit::of_runtime);
             }
         };
-        recording::refuse_source("Semaphore::try_acquire", Location::caller());
         shared.take_free(1).then(|| shared.permit(1))
     }
 
     /// How many permits [`try_acquire`](Semaphore::try_acquire) would return.
     #[track_caller]
     pub fn available(&self) -> usize {
-        match self.place.find("Semaphore::available") {
-            Ok(shared) => {
-                recording::refuse_source("Semaphore::available", Location::caller());
-                shared.state.borrow().available()
-            }
+        match self.place.find_now("Semaphore::available") {
+            Ok(shared) => shared.state.borrow().available(),
             Err(runtime) => {
                 let at = Location::caller();
                 runtime.call(|all, name, declared| all.available(name, *declared, at))
@@ -315,11 +307,8 @@ impl Semaphore {
     /// After [`set_count`](Semaphore::set_count), what it has set.
     #[track_caller]
     pub fn count(&self) -> usize {
-        match self.place.find("Semaphore::count") {
-            Ok(shared) => {
-                recording::refuse_source("Semaphore::count", Location::caller());
-                shared.state.borrow().count()
-            }
+        match self.place.find_now("Semaphore::count") {
+            Ok(shared) => shared.state.borrow().count(),
             Err(runtime) => {
                 let at = Location::caller();
                 runtime.call(|all, name, declared| all.count(name, *declared, at))
@@ -353,14 +342,13 @@ impl Semaphore {
     /// `Semaphore::add_permits` of tokio.
     #[track_caller]
     pub fn add(&self, count: usize) {
-        let shared = match self.place.find("Semaphore::add") {
+        let shared = match self.place.find_now("Semaphore::add") {
             Ok(shared) => shared,
             Err(runtime) => {
                 let at = Location::caller();
                 return runtime.call(|all, name, declared| all.add(name, *declared, at, count));
             }
         };
-        recording::refuse_source("Semaphore::add", Location::caller());
         let present = shared.state.borrow().count();
         let has_room = present.checked_add(count).is_some();
         assert!(
@@ -391,7 +379,7 @@ impl Semaphore {
     /// ```
     #[track_caller]
     pub fn set_count(&self, count: usize) {
-        let shared = match self.place.find("Semaphore::set_count") {
+        let shared = match self.place.find_now("Semaphore::set_count") {
             Ok(shared) => shared,
             Err(runtime) => {
                 let at = Location::caller();
@@ -399,7 +387,6 @@ impl Semaphore {
                     .call(|all, name, declared| all.set_count(name, *declared, at, count));
             }
         };
-        recording::refuse_source("Semaphore::set_count", Location::caller());
         let over = {
             let mut state = shared.state.borrow_mut();
             let before = state.count();
@@ -477,10 +464,7 @@ impl Semaphore {
 }
 
 fn find_for<R: SemaphoresOf>(name: &Name<Shared>) -> Result<At<Shared>, Missing> {
-    if R::is_here() {
-        return Ok(At::Runtime(R::semaphores()));
-    }
-    find_in_executor(name)
+    find_here::<_, R>(name, R::semaphores)
 }
 
 impl named::State for Shared {

@@ -13,14 +13,11 @@ use std::rc::Rc;
 use journal::{Gift, Journal, ReaderKind};
 
 use crate::core::base::call::Value;
-use crate::core::scope::recording;
 use crate::durable::{RuntimeSignals, SignalsOf};
 use crate::inspect::events::{self, Emission};
 use crate::inspect::{Source, SourceKind};
 use crate::sync::key::Key;
-use crate::sync::named::{
-    At, Missing, Name, Named, Place, Sealed, State, find_in_executor, write_name,
-};
+use crate::sync::named::{At, Missing, Name, Named, Place, Sealed, State, find_here, write_name};
 use crate::sync::source::SourceName;
 
 pub use subscription::Subscription;
@@ -239,14 +236,13 @@ impl<T> Signal<T> {
     /// ```
     #[track_caller]
     pub fn emit(&self, value: T) {
-        let shared = match self.place.find("Signal::emit") {
+        let shared = match self.place.find_now("Signal::emit") {
             Ok(shared) => shared,
             Err(runtime) => {
                 let at = Location::caller();
                 return runtime.call(|signals, name, _| signals.emit(name, at, value));
             }
         };
-        recording::refuse_source("Signal::emit", Location::caller());
         events::note_emitted(|| shared.emission());
         let emitted = shared.journal.borrow_mut().push(Value::new(value));
         shared.wake(emitted.began_before);
@@ -288,14 +284,13 @@ impl<T> Signal<T> {
     #[doc(alias = "notify_one")]
     #[track_caller]
     pub fn emit_one(&self, value: T) -> Option<T> {
-        let shared = match self.place.find("Signal::emit_one") {
+        let shared = match self.place.find_now("Signal::emit_one") {
             Ok(shared) => shared,
             Err(runtime) => {
                 let at = Location::caller();
                 return runtime.call(|signals, name, _| signals.emit_one(name, at, value));
             }
         };
-        recording::refuse_source("Signal::emit_one", Location::caller());
         events::note_emitted(|| shared.emission());
         let gift = Gift {
             grant: None,
@@ -388,11 +383,8 @@ impl<T> Signal<T> {
     /// ```
     #[track_caller]
     pub fn wait_for<P: Fn(&T) -> bool>(&self, accept: P) -> WaitSignalFor<T, P> {
-        let subscription = match self.place.find("Signal::wait_for") {
-            Ok(shared) => {
-                recording::refuse_source("Signal::wait_for", Location::caller());
-                Subscription::new(&shared, ReaderKind::Stream)
-            }
+        let subscription = match self.place.find_now("Signal::wait_for") {
+            Ok(shared) => Subscription::new(&shared, ReaderKind::Stream),
             Err(runtime) => {
                 Subscription::of_runtime(runtime.call(|signals, name, _| signals.wait_for(name)))
             }
@@ -406,11 +398,8 @@ impl<T> Signal<T> {
     /// Returns a stream of all events after this call.
     #[track_caller]
     pub fn subscribe(&self) -> Subscription<T> {
-        match self.place.find("Signal::subscribe") {
-            Ok(shared) => {
-                recording::refuse_source("Signal::subscribe", Location::caller());
-                Subscription::new(&shared, ReaderKind::Stream)
-            }
+        match self.place.find_now("Signal::subscribe") {
+            Ok(shared) => Subscription::new(&shared, ReaderKind::Stream),
             Err(runtime) => {
                 let at = Location::caller();
                 let subscribed =
@@ -461,10 +450,7 @@ impl<T: 'static> Signal<T> {
 }
 
 fn find_for<T: 'static, R: SignalsOf<T>>(name: &Name<Shared<T>>) -> Result<At<Shared<T>>, Missing> {
-    if R::is_here() {
-        return Ok(At::Runtime(R::signals()));
-    }
-    find_in_executor(name)
+    find_here::<_, R>(name, R::signals)
 }
 
 #[track_caller]

@@ -11,7 +11,7 @@ use futures::stream::{FusedStream, Stream};
 use crate::core::base::call::{self, Foreign, Value};
 use crate::core::report;
 use crate::durable::RuntimeEvents;
-use crate::sync::source::Refused;
+use crate::sync::source::expect_called;
 use crate::sync::waiters::Waiting;
 use crate::wait::NextItem;
 
@@ -159,12 +159,6 @@ impl<T> Subscription<T> {
             Inner::Runtime(_) => false,
         }
     }
-}
-
-/// What a runtime returns.
-#[track_caller]
-fn expect_called<R>(called: Result<R, Refused>) -> R {
-    called.unwrap_or_else(|why| panic!("{why}"))
 }
 
 impl<T> Reading<T> {

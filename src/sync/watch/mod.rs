@@ -15,14 +15,12 @@ use std::{fmt, mem};
 use waiter::Waiter;
 
 use crate::core::base::call::{self, Value};
-use crate::core::scope::recording;
 use crate::durable::{RuntimeWatches, WatchesOf};
 use crate::inspect::events::{self, Emission};
 use crate::inspect::{Source, SourceKind};
 use crate::sync::key::Key;
 use crate::sync::named::{
-    self, At, InRuntime, Missing, Name, Named, Place, Sealed, State as _, find_in_executor,
-    write_name,
+    self, At, InRuntime, Missing, Name, Named, Place, Sealed, State as _, find_here, write_name,
 };
 use crate::sync::source::SourceName;
 use crate::sync::waiters::Waiters;
@@ -304,11 +302,8 @@ impl<T> Watch<T> {
     where
         T: Clone,
     {
-        match self.place.find("Watch::get") {
-            Ok(shared) => {
-                recording::refuse_source("Watch::get", Location::caller());
-                shared.with(T::clone)
-            }
+        match self.place.find_now("Watch::get") {
+            Ok(shared) => shared.with(T::clone),
             Err(runtime) => get_in(&runtime),
         }
     }
@@ -326,11 +321,8 @@ impl<T> Watch<T> {
     /// ```
     #[track_caller]
     pub fn with<R>(&self, read: impl FnOnce(&T) -> R) -> R {
-        match self.place.find("Watch::with") {
-            Ok(shared) => {
-                recording::refuse_source("Watch::with", Location::caller());
-                shared.with(read)
-            }
+        match self.place.find_now("Watch::with") {
+            Ok(shared) => shared.with(read),
             Err(runtime) => read(&get_in(&runtime)),
         }
     }
@@ -341,11 +333,10 @@ impl<T> Watch<T> {
     /// by a condition on this watch. The previous value is dropped last.
     #[track_caller]
     pub fn set(&self, value: T) {
-        let shared = match self.place.find("Watch::set") {
+        let shared = match self.place.find_now("Watch::set") {
             Ok(shared) => shared,
             Err(runtime) => return set_in(&runtime, value),
         };
-        recording::refuse_source("Watch::set", Location::caller());
         shared.expect_present();
         shared.set(value, false);
     }
@@ -370,7 +361,7 @@ impl<T> Watch<T> {
         T: Clone,
     {
         let mut value = value;
-        let shared = match self.place.find("Watch::replace") {
+        let shared = match self.place.find_now("Watch::replace") {
             Ok(shared) => shared,
             Err(runtime) => {
                 let before = get_in(&runtime);
@@ -378,7 +369,6 @@ impl<T> Watch<T> {
                 return before;
             }
         };
-        recording::refuse_source("Watch::replace", Location::caller());
         shared.change(|present| (mem::swap(present, &mut value), true));
         value
     }
@@ -414,7 +404,7 @@ impl<T> Watch<T> {
     where
         T: Clone,
     {
-        let shared = match self.place.find("Watch::update") {
+        let shared = match self.place.find_now("Watch::update") {
             Ok(shared) => shared,
             Err(runtime) => {
                 let mut value = get_in(&runtime);
@@ -423,7 +413,6 @@ impl<T> Watch<T> {
                 return output;
             }
         };
-        recording::refuse_source("Watch::update", Location::caller());
         shared.change(|value| (change(value), true))
     }
 
@@ -465,7 +454,7 @@ impl<T> Watch<T> {
     where
         T: Clone,
     {
-        let shared = match self.place.find("Watch::update_if") {
+        let shared = match self.place.find_now("Watch::update_if") {
             Ok(shared) => shared,
             Err(runtime) => {
                 let mut value = get_in(&runtime);
@@ -476,7 +465,6 @@ impl<T> Watch<T> {
                 return is_changed;
             }
         };
-        recording::refuse_source("Watch::update_if", Location::caller());
         shared.change(|value| {
             let is_changed = change(value);
             (is_changed, is_changed)
@@ -646,10 +634,7 @@ impl<T: 'static> Watch<T> {
 }
 
 fn find_for<T: 'static, R: WatchesOf<T>>(name: &Name<Shared<T>>) -> Result<At<Shared<T>>, Missing> {
-    if R::is_here() {
-        return Ok(At::Runtime(R::watches()));
-    }
-    find_in_executor(name)
+    find_here::<_, R>(name, R::watches)
 }
 
 #[track_caller]

@@ -14,6 +14,7 @@ use crate::wait::polled_again;
 use super::waiter::Waiter;
 use crate::durable::RuntimeChanges;
 use crate::sync::closed::OfSource;
+use crate::sync::source::expect_called;
 
 /// The future of [`Watch::changed`](super::Watch::changed).
 #[must_use = "futures do nothing unless you `.await` or poll them"]
@@ -165,8 +166,7 @@ pub(super) fn poll_in_runtime<T>(
     cx: &mut Context<'_>,
     accept: &mut dyn FnMut(&T) -> bool,
 ) -> Poll<T> {
-    let polled = changes.poll(Location::caller(), cx, accept);
-    polled.unwrap_or_else(|why| panic!("{why}"))
+    expect_called(changes.poll(Location::caller(), cx, accept))
 }
 
 // The closure is never pinned, and the values are not stored in the future.
