@@ -65,13 +65,28 @@ pub trait RuntimeEvents<T> {
         accept: &mut dyn FnMut(&T) -> bool,
     ) -> Result<Poll<T>, Refused>;
 
-    /// How many events it has lost.
-    fn missed(&self, at: Line) -> Result<u64, Refused>;
+    /// How many events it has lost. A wait loses none.
+    ///
+    /// # Errors
+    ///
+    /// As those of [`poll`](Self::poll).
+    fn missed(&self, _at: Line) -> Result<u64, Refused> {
+        Ok(0)
+    }
 
-    /// Whether it has read all events.
-    fn is_empty(&self, at: Line) -> Result<bool, Refused>;
+    /// Whether it has read all events. A wait stores none.
+    ///
+    /// # Errors
+    ///
+    /// As those of [`poll`](Self::poll).
+    fn is_empty(&self, _at: Line) -> Result<bool, Refused> {
+        Ok(true)
+    }
 
-    fn as_any(&self) -> &dyn Any;
+    /// The subscription, if it is one.
+    fn as_any(&self) -> Option<&dyn Any> {
+        None
+    }
 }
 
 /// A runtime that may be there, for all watches of a `T`.

@@ -76,6 +76,15 @@ impl<T: Serialize + DeserializeOwned + 'static> Waits<T> {
     }
 }
 
+/// The call that begins such a wait.
+pub(super) fn call_of(skips_present: bool) -> &'static str {
+    if skips_present {
+        "value.changed()"
+    } else {
+        "value.wait_for()"
+    }
+}
+
 /// Polls a wait for a value that `holds` accepts. `None` is the start value; `holds` returns
 /// its bytes, if it accepts it.
 fn poll_value(
@@ -86,11 +95,7 @@ fn poll_value(
     cx: &mut Context<'_>,
     holds: &mut dyn FnMut(Option<Bytes>) -> Option<Bytes>,
 ) -> Result<Poll<Bytes>, Refused> {
-    let kind = if skips_present {
-        "value.changed()"
-    } else {
-        "value.wait_for()"
-    };
+    let kind = call_of(skips_present);
     let cell = numbered.own_script(kind)?;
     let name_of = name.full();
     let begins = Cell::new(false);

@@ -1,6 +1,5 @@
 //! Signals of a runtime, and the wait for one event.
 
-use std::any::Any;
 use std::marker::PhantomData;
 use std::mem;
 use std::panic::Location;
@@ -18,7 +17,7 @@ use crate::events::{DEFAULT_LIMIT, Given, SignalWait};
 use crate::journal::Call;
 use crate::script::place::{Here, in_runtime, in_script_of};
 use crate::script::{Awaited, Numbered, ScriptCell, Slot, unreadable};
-use crate::wait::signal_for::Accepted;
+use crate::wait::signal_for::{WAIT_FOR, poll_accepted};
 use crate::wait::subscription::Subscribed;
 
 /// Declares a signal that scripts find by its name: durable ones in their runtime, others in their executor.
@@ -125,17 +124,11 @@ impl<T: Serialize + DeserializeOwned + 'static> RuntimeSignals<T> for Here {
     }
 
     fn wait(&self, signal: SourceName<'_>) -> Result<Box<dyn RuntimeEvents<T>>, Refused> {
-        expect_script("signal.wait()")?;
-        Ok(Box::new(Waits {
-            numbered: Numbered::reading::<T>(),
-            name: SourceTopic::of(signal),
-            value: PhantomData,
-        }))
+        Ok(Waits::new(signal, false)?)
     }
 
     fn wait_for(&self, signal: SourceName<'_>) -> Result<Box<dyn RuntimeEvents<T>>, Refused> {
-        expect_script("signal.wait_for()")?;
-        Ok(Box::new(Accepted::new(SourceTopic::of(signal))))
+        Ok(Waits::new(signal, true)?)
     }
 
     fn subscribe(
@@ -171,27 +164,41 @@ pub(super) fn read<T: DeserializeOwned>(name: &str, value: &Bytes) -> T {
     })
 }
 
-/// The wait of a script for an event.
+/// The wait of a script for an event: the next one, or the next one that a condition accepts.
 struct Waits<T> {
     numbered: Numbered,
     name: SourceTopic,
+    has_condition: bool,
     value: PhantomData<fn() -> T>,
 }
+
+impl<T: Serialize + DeserializeOwned + 'static> Waits<T> {
+    fn new(signal: SourceName<'_>, has_condition: bool) -> Result<Box<Self>, Refused> {
+        expect_script(if has_condition { WAIT_FOR } else { WAIT })?;
+        Ok(Box::new(Waits {
+            numbered: Numbered::reading::<T>(),
+            name: SourceTopic::of(signal),
+            has_condition,
+            value: PhantomData,
+        }))
+    }
+}
+
+const WAIT: &str = "signal.wait()";
 
 fn poll_wait(
     numbered: &mut Numbered,
     name: &SourceTopic,
     at: &'static Location<'static>,
 ) -> Result<Poll<Bytes>, Refused> {
-    let kind = "signal.wait()";
-    let cell = numbered.own_script(kind)?;
+    let cell = numbered.own_script(WAIT)?;
     let begin = |cell: &ScriptCell| {
         Slot::Signal(SignalWait {
             listing: cell.events().await_signal(cell.latest_wait(), name.full()),
             given: Given::Nothing,
         })
     };
-    let awaited = Awaited::at(kind, Event::Signal(name.base), at);
+    let awaited = Awaited::at(WAIT, Event::Signal(name.base), at);
     Ok(
         numbered.poll_at(&cell, awaited, begin, |_, slot| match slot {
             Slot::Signal(wait) => match mem::take(&mut wait.given) {
@@ -208,23 +215,17 @@ impl<T: Serialize + DeserializeOwned + 'static> RuntimeEvents<T> for Waits<T> {
     fn poll(
         &mut self,
         at: &'static Location<'static>,
-        _: &mut Context<'_>,
-        _: &mut dyn FnMut(&T) -> bool,
+        cx: &mut Context<'_>,
+        accept: &mut dyn FnMut(&T) -> bool,
     ) -> Result<Poll<T>, Refused> {
-        let polled = poll_wait(&mut self.numbered, &self.name, at)?;
+        let (numbered, name) = (&mut self.numbered, &self.name);
+        let polled = if self.has_condition {
+            let mut accept = |event: &Bytes| accept(&read(name.full(), event));
+            poll_accepted(numbered, name, at, cx, &mut accept)?
+        } else {
+            poll_wait(numbered, name, at)?
+        };
         let polled = self.numbered.note_event::<T>(polled);
         Ok(polled.map(|value| read(self.name.full(), &value)))
-    }
-
-    fn missed(&self, _: &'static Location<'static>) -> Result<u64, Refused> {
-        Ok(0)
-    }
-
-    fn is_empty(&self, _: &'static Location<'static>) -> Result<bool, Refused> {
-        Ok(true)
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }

@@ -190,8 +190,8 @@ impl<T: DeserializeOwned + 'static> RuntimeEvents<T> for Subscribed<T> {
         reads(self.held.as_ref(), "is_empty", at, is_empty)
     }
 
-    fn as_any(&self) -> &dyn Any {
-        self
+    fn as_any(&self) -> Option<&dyn Any> {
+        Some(self)
     }
 }
 
@@ -403,7 +403,7 @@ impl<T: 'static> Serialize for Unread<T> {
                 None,
             ),
             Inner::Open(subscription) => {
-                let subscribed = in_runtime(subscription).map(RuntimeEvents::as_any);
+                let subscribed = in_runtime(subscription).and_then(RuntimeEvents::as_any);
                 let subscribed = subscribed.and_then(|events| events.downcast_ref());
                 match subscribed.map(|Subscribed::<T> { base, held, .. }| (base, held)) {
                     // The state itself goes on, and nobody reads its bytes.

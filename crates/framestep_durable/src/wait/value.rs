@@ -13,7 +13,7 @@ use crate::bytes::{Bytes, SourceTopic, Type};
 use crate::journal::Call;
 use crate::script::place::{Here, Place, in_runtime, place};
 use crate::script::{Registry, unreadable};
-use crate::wait::changed::Waits;
+use crate::wait::changed::{Waits, call_of};
 use crate::wait::signal::expect_script;
 
 /// Declares a watch that scripts find by its name: durable ones in their runtime, which saves it, others in their
@@ -123,11 +123,7 @@ impl<T: Serialize + DeserializeOwned + 'static> RuntimeWatches<T> for Here {
         start: fn() -> T,
         skips_present: bool,
     ) -> Result<Box<dyn RuntimeChanges<T>>, Refused> {
-        expect_script(if skips_present {
-            "value.changed()"
-        } else {
-            "value.wait_for()"
-        })?;
+        expect_script(call_of(skips_present))?;
         let name = SourceTopic::of(watch);
         Ok(Box::new(Waits::new(name, start, skips_present)))
     }
