@@ -140,6 +140,11 @@ fn share(length: Length, elapsed_ns: u64) -> f32 {
     }
 }
 
+/// Calls `apply` with the share of a length that has passed.
+fn play(apply: &mut impl FnMut(f32), length: Length, elapsed_ns: u64) {
+    call::out(|| apply(share(length, elapsed_ns)));
+}
+
 /// `elapsed_ns` as a share of `length_ns`, which is longer.
 #[expect(
     clippy::cast_precision_loss,
@@ -180,11 +185,15 @@ impl Animation {
     #[track_caller]
     fn set_phase(&mut self, phase: Phase) {
         assert!(
-            matches!(self.progress, Progress::New),
+            self.is_new(),
             "`in_phase` was called on an `animate()` that has begun: call it before it is awaited"
         );
         self.phase = PhaseIndex::new(phase);
         self.wait = PhaseWait::later(self.phase);
+    }
+
+    fn is_new(&self) -> bool {
+        matches!(self.progress, Progress::New)
     }
 
     fn is_done(&self) -> bool {
@@ -328,9 +337,7 @@ impl<F: FnMut(f32)> Future for Animate<F> {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let Animate { apply, animation } = &mut *self;
         let length = animation.length;
-        animation.poll(cx, &mut |_, elapsed_ns| {
-            call::out(|| apply(share(length, elapsed_ns)));
-        })
+        animation.poll(cx, &mut |_, elapsed_ns| play(apply, length, elapsed_ns))
     }
 }
 

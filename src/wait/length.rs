@@ -15,6 +15,9 @@ pub(super) enum Length {
     Invalid(&'static Location<'static>),
 }
 
+/// How long what has no end lasts in rounds, or in a sequence: 292 years.
+const ENDLESS_NS: u64 = u64::MAX / 2;
+
 impl Length {
     #[track_caller]
     pub(super) fn of(seconds: impl Seconds) -> Self {
@@ -40,6 +43,37 @@ impl Length {
                 "the `{wait}` made at {location} has a length of NaN: give it a number of \
                  seconds (0 lasts one frame, infinity never ends)"
             ),
+        }
+    }
+
+    /// The length of so many rounds. `None` is without end.
+    pub(super) fn in_rounds(self, rounds: Option<u32>) -> Self {
+        match (self, rounds) {
+            (Length::Finite(ns), Some(rounds)) => {
+                Length::Finite(ns.saturating_mul(rounds.into()).min(ENDLESS_NS))
+            }
+            (Length::Finite(_), None) => Length::Finite(ENDLESS_NS),
+            (length, _) => length,
+        }
+    }
+
+    /// The length of this and then `next`.
+    pub(super) fn then(self, next: Self) -> Self {
+        match (self, next) {
+            (invalid @ Length::Invalid(_), _) | (_, invalid @ Length::Invalid(_)) => invalid,
+            _ => Length::Finite(
+                self.finite_ns()
+                    .saturating_add(next.finite_ns())
+                    .min(ENDLESS_NS),
+            ),
+        }
+    }
+
+    /// The length in nanoseconds. One without end is longer than any sum of others.
+    pub(super) fn finite_ns(self) -> u64 {
+        match self {
+            Length::Finite(ns) => ns,
+            Length::Endless | Length::Invalid(_) => ENDLESS_NS,
         }
     }
 }

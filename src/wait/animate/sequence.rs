@@ -7,12 +7,11 @@ use std::task::{Context, Poll};
 
 use futures::future::FusedFuture;
 
-use crate::core::base::call;
 use crate::time::{Phase, PhaseIndex};
 use crate::wait::length::Length;
 
-use super::tween::{ENDLESS_NS, Tween};
-use super::{Animate, Animation, END, Easing, Progress, share};
+use super::tween::Tween;
+use super::{Animate, Animation, END, Easing, play};
 
 /// What can be a leg of a [`Sequence`]: an [`Animate`], a [`Tween`], or a sequence.
 pub trait Leg: Plays {}
@@ -37,7 +36,7 @@ impl<F: FnMut(f32)> Plays for Animate<F> {
     }
 
     fn play(&mut self, _shown_ns: Option<u64>, elapsed_ns: u64) {
-        call::out(|| (self.apply)(share(self.animation.length, elapsed_ns)));
+        play(&mut self.apply, self.animation.length, elapsed_ns);
     }
 }
 
@@ -71,7 +70,7 @@ struct Legs<A, B> {
     /// The length of the first leg.
     first_ns: u64,
     /// That of both.
-    round_ns: u64,
+    length: Length,
     /// How many rounds there are. `None` without end.
     rounds: Option<u32>,
 }
@@ -147,7 +146,7 @@ impl<A: Leg, B: Leg> Sequence<A, B> {
         let (one, other) = (first.animation(), second.animation());
         one.expect_new("`then`");
         assert!(
-            matches!(other.progress, Progress::New),
+            other.is_new(),
             "`then` was called with an animation that has begun: it cannot follow another one"
         );
         assert!(
@@ -155,11 +154,7 @@ impl<A: Leg, B: Leg> Sequence<A, B> {
             "`then` was called with an animation in another phase: all legs of a sequence are called in one phase; \
              set it with `in_phase` behind the last `then`"
         );
-        let first_ns = finite(one.length);
-        let length = match (one.length, other.length) {
-            (invalid @ Length::Invalid(_), _) | (_, invalid @ Length::Invalid(_)) => invalid,
-            (_, other) => Length::Finite(first_ns.saturating_add(finite(other)).min(ENDLESS_NS)),
-        };
+        let (first_ns, length) = (one.length.finite_ns(), one.length.then(other.length));
         let mut animation = Animation::new(length);
         if one.phase != PhaseIndex::HOME {
             animation.set_phase(one.phase.phase());
@@ -168,7 +163,7 @@ impl<A: Leg, B: Leg> Sequence<A, B> {
             first,
             second,
             first_ns,
-            round_ns: finite(length),
+            length,
             rounds: Some(1),
         };
         Sequence { animation, legs }
@@ -237,12 +232,7 @@ impl<A: Leg, B: Leg> Sequence<A, B> {
     fn set_rounds(mut self, rounds: Option<u32>) -> Self {
         self.animation.expect_new("`repeat`");
         self.legs.rounds = rounds;
-        if let Length::Finite(_) = self.animation.length {
-            let round_ns = self.legs.round_ns;
-            let length_ns =
-                rounds.map_or(ENDLESS_NS, |rounds| round_ns.saturating_mul(rounds.into()));
-            self.animation.length = Length::Finite(length_ns.min(ENDLESS_NS));
-        }
+        self.animation.length = self.legs.length.in_rounds(rounds);
         self
     }
 }
@@ -266,7 +256,7 @@ impl<A: Leg, B: Leg> Legs<A, B> {
 
     /// The round, and what has passed of it.
     fn in_round(&self, ns: u64) -> (u64, u64) {
-        match self.round_ns {
+        match self.length.finite_ns() {
             0 => (0, 0),
             round_ns => (ns / round_ns, ns % round_ns),
         }
@@ -286,14 +276,6 @@ impl<A: Leg, B: Leg> Legs<A, B> {
             ns => ns - self.first_ns,
         };
         self.second.play(second_ns, elapsed_ns);
-    }
-}
-
-/// The length of a leg. One without end is longer than the clocks can count.
-fn finite(length: Length) -> u64 {
-    match length {
-        Length::Finite(ns) => ns,
-        Length::Endless | Length::Invalid(_) => ENDLESS_NS,
     }
 }
 

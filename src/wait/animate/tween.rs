@@ -13,7 +13,7 @@ use crate::time::Phase;
 use crate::wait::length::Length;
 
 use super::sequence::Plays;
-use super::{Animate, Animation, END, Ease, Easing, Progress, share_of};
+use super::{Animate, Animation, END, Ease, Easing, share_of};
 
 /// The future of [`animate`](super::animate) with a curve or in rounds.
 ///
@@ -55,20 +55,7 @@ struct Rounds {
     yoyo: bool,
 }
 
-/// The length of all rounds if they have no end, or a later one: 292 years.
-pub(super) const ENDLESS_NS: u64 = u64::MAX / 2;
-
 impl Rounds {
-    fn length(self) -> Length {
-        match (self.length, self.count) {
-            (Length::Finite(ns), Some(count)) => {
-                Length::Finite(ns.saturating_mul(count.into()).min(ENDLESS_NS))
-            }
-            (Length::Finite(_), None) => Length::Finite(ENDLESS_NS),
-            (length, _) => length,
-        }
-    }
-
     /// The share of the present round.
     fn share(self, elapsed_ns: u64) -> f32 {
         let Length::Finite(length_ns @ 1..) = self.length else {
@@ -290,7 +277,7 @@ impl<F, C> Tween<F, C> {
     fn set_count(mut self, count: Option<u32>) -> Self {
         self.animation.expect_new("`repeat`");
         self.curved.rounds.count = count;
-        self.animation.length = self.curved.rounds.length();
+        self.animation.length = self.curved.rounds.length.in_rounds(count);
         self
     }
 }
@@ -299,7 +286,7 @@ impl Animation {
     #[track_caller]
     pub(super) fn expect_new(&self, what: &str) {
         assert!(
-            matches!(self.progress, Progress::New),
+            self.is_new(),
             "{what} of an `animate()` must be set before it is awaited: it has begun"
         );
     }
