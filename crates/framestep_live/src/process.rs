@@ -244,7 +244,7 @@ mod tests {
 
     #[test]
     fn a_command_and_what_it_has_started_end_when_the_pipe_from_this_process_closes() {
-        // Both would print for ever, until the reader is gone.
+        // Both would print until the reader is gone.
         let (build, told) = run("while :; do echo; done & while :; do echo; done");
         // As the system does it when this process ends.
         drop(build);

@@ -10,7 +10,7 @@ use std::time::Duration;
 use framestep_durable::prelude::*;
 use framestep_rooms::log::{Log, MemoryLog};
 use framestep_rooms::{
-    Client, Entry, Operator, Player, Presence, Room, ServerEvent, ShardStatus, Topic,
+    Client, Entry, Operator, Player, Presence, Room, RoomClient, ServerEvent, ShardStatus, Topic,
 };
 use tokio::time::timeout;
 
@@ -72,6 +72,12 @@ fn start(log: &MemoryLog, name: &str) -> Node {
 
 async fn client(log: &MemoryLog, name: &str) -> Client {
     Client::on(log.clone(), name).await.unwrap()
+}
+
+/// The room, opened by alice.
+async fn opened(log: &MemoryLog) -> RoomClient<Hands> {
+    let alice = client(log, "alice").await;
+    alice.open::<Hands>("hands", &5).await.unwrap()
 }
 
 /// ```text
@@ -222,11 +228,7 @@ async fn no_late_copy_of_an_entry_opens_closes_or_changes_a_room_again() {
 async fn who_begins_to_watch_sees_at_once_what_others_have_seen() {
     let log = MemoryLog::new();
     let node = start(&log, "a");
-    let room = client(&log, "alice")
-        .await
-        .open::<Hands>("hands", &5)
-        .await
-        .unwrap();
+    let room = opened(&log).await;
     until(&room, |hands| !hands.heard.is_empty()).await;
     for _ in 0..5 {
         let first = room.view().await.unwrap().frame;
@@ -241,11 +243,7 @@ async fn who_begins_to_watch_sees_at_once_what_others_have_seen() {
 async fn a_view_that_does_not_change_is_sent_once_a_second() {
     let log = MemoryLog::new();
     let node = start(&log, "a");
-    let room = client(&log, "alice")
-        .await
-        .open::<Hands>("hands", &5)
-        .await
-        .unwrap();
+    let room = opened(&log).await;
     let mut views = room.watch().await.unwrap();
     let heard = async { while views.next().await.unwrap().unwrap().view.heard.is_empty() {} };
     timeout(LIMIT, heard).await.expect("the room hears alice");
@@ -358,11 +356,7 @@ async fn ticks_without_effect_are_told_once_in_a_while_and_the_shard_goes_on() {
 async fn nodes_with_other_settings_are_of_another_build_and_say_so() {
     let log = MemoryLog::new();
     let first = start(&log, "a");
-    let room = client(&log, "alice")
-        .await
-        .open::<Hands>("hands", &5)
-        .await
-        .unwrap();
+    let room = opened(&log).await;
     room.view().await.unwrap();
     let other = server(log.clone(), "b", "test", 2).max_input(100);
     let other = Node::start::<Hands>(other);

@@ -55,7 +55,7 @@ pub(super) fn kills(number: u64) -> Option<u64> {
 /// For how many frames a player is remembered who sends nothing.
 pub(super) const FORGOTTEN: u64 = 8;
 
-/// After how many frames a room that has closed is as if it had never been, but for the entry that closed it.
+/// After how many frames a room that has closed is as if it had never been. Only the entry that closed it is left.
 pub(super) const QUIET: u64 = 1;
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
