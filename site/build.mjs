@@ -64,6 +64,7 @@ function page({ path, title, body, scripts = '', about, picture = '', base = '' 
   ${picture ? `<meta property="og:image" content="${up}${picture}">` : ''}
   <link rel="stylesheet" href="${up}look.css">
   <script src="${up}theme.js"></script>
+  <noscript><link rel="stylesheet" href="${up}still.css"></noscript>
 </head>
 <body class="site">
 ${bar(up, path)}<button type="button">light / dark</button></nav>
@@ -460,7 +461,7 @@ page({
     : `<p class="dim">Not built here: ${crates.filter((name) => !built.includes(name)).join(', ')}.</p>`}`,
 });
 
-for (const file of ['look.css', 'theme.js', 'scene.js', 'frames.js', 'motion.js', 'icon.svg']) cpSync(join(here, file), join(site, file));
+for (const file of ['look.css', 'still.css', 'theme.js', 'scene.js', 'frames.js', 'motion.js', 'icon.svg']) cpSync(join(here, file), join(site, file));
 // Not every host knows what a .mjs is.
 cpSync(join(here, 'highlight.mjs'), join(site, 'highlight.js'));
 const total = statSync(join(site, 'index.html')).size;
