@@ -415,7 +415,13 @@ async function play({ id, keys, files: shown }, { tab, page, wait, quiet }) {
   const { frame } = await tab.figures();
   console.log(`${id}: ${frame} frames, the first after ${await tab.evaluate('document.body.dataset.began')} s, ${lines.size} lines marked; ${keys.length} keys, ${shown.length} files`);
 
-  await begin({ ...wide, theme: 'dark' });
+  // The link to the game alone: nothing plays it there.
+  await page(await tab.evaluate("[...document.querySelectorAll('main a')].find(({ textContent }) => textContent === 'The game alone').getAttribute('href').replace('../', '')"));
+  await wait("document.querySelector('canvas')?.offsetWidth > 100", `${id}: the game alone does not begin`);
+  await sleep(2_000);
+  quiet(`${id}, the game alone`);
+
+  await begin({ ...widths[2], theme: 'dark' });
   await watch(60, 'in the dark');
   await tab.picture(`${id}-dark`);
   await begin({ ...phone, theme: 'dark' });
