@@ -10,7 +10,9 @@ use std::task::{Context, Poll};
 use crate::inspect::Line;
 use crate::sync::{Named, Semaphore, Signal, Subscription, Watch};
 
+pub use crate::sync::semaphore::report_excess;
 pub use crate::sync::source::{Refused, SourceName};
+pub use crate::sync::watch::being_changed;
 
 /// A runtime that may be there, for all signals of `T`.
 pub trait SignalsOf<T>: RuntimeHere {
@@ -109,6 +111,15 @@ pub trait RuntimeWatches<T> {
 
     /// Sets it.
     fn set(&self, watch: SourceName<'_>, at: Line, value: T) -> Result<(), Refused>;
+
+    /// Calls `change` once with the value, and sets it if that returns `true`.
+    fn change(
+        &self,
+        watch: SourceName<'_>,
+        start: Start<T>,
+        at: Line,
+        change: &mut dyn FnMut(&mut T) -> bool,
+    ) -> Result<(), Refused>;
 
     /// Removes it. Returns whether it was set.
     fn remove(&self, watch: SourceName<'_>, at: Line) -> Result<bool, Refused>;

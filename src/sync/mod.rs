@@ -7,11 +7,11 @@ mod closed;
 mod key;
 mod named;
 mod promise;
-mod semaphore;
+pub(crate) mod semaphore;
 mod signal;
 pub(crate) mod source;
 pub(crate) mod waiters;
-mod watch;
+pub(crate) mod watch;
 
 pub use closed::{Closed, OrClosed};
 pub use key::Key;

@@ -7,7 +7,7 @@ use crate::ids::{Birth, OwnerId, ScriptId};
 use crate::journal::Call;
 use crate::runtime::{Joins, ScriptHandle};
 use crate::script::{
-    Begun, Code, DurableScript, Making, begin_once, context, expect_read, run_chapters,
+    Begun, Code, DurableScript, Making, begin_once, context, discard, expect_read, run_chapters,
 };
 
 /// Starts another script: it runs up to its first wait before this returns. It inherits the
@@ -82,6 +82,7 @@ fn make<S: DurableScript>(
     let mut script = Some(script);
     let code = Code::of::<S>();
     let joins = make_any(function, making, code, &mut || begin_once(&mut script));
+    discard(script);
     ScriptHandle::of(joins.returning::<S::Output>())
 }
 
@@ -102,20 +103,18 @@ pub(crate) fn make_any(
     let mut begun = None;
     let made = cell.effect(caller, || {
         begun = Some(shared.begin(code, chapter));
-        Bytes::of(&shared.scripts.next.get())
+        Bytes::of(&shared.scripts.next_id().0)
     });
     let Some(made) = made else {
         return Joins::void();
     };
-    let id: u64 = expect_read(&made);
-    let id = ScriptId(id);
+    let id = ScriptId(expect_read(&made));
     let Some(begun) = begun else {
         return Joins::new(shared, id, None).replayed_by(&cell);
     };
     let birth = Birth::new();
     let joins = Joins::new(shared, id, Some(birth));
-    let made = shared.make(code, begun, making, birth, Some(&cell));
-    debug_assert_eq!(made, joins.id());
+    shared.make((id, birth), code, begun, making, Some(&cell));
     joins
 }
 

@@ -239,6 +239,7 @@ impl ScriptCell {
             }
             // It was replaced, or was a trial: for the world, it has never existed.
             Mode::Silent => Done::Not,
+            Mode::Replay | Mode::Begin if self.is_discarding() => Done::Not,
             // A destructor of a script that has ended for good. No replay comes to this point, so nothing
             // needs to be recorded.
             Mode::Ending => {

@@ -172,10 +172,9 @@ impl RuntimeHandle {
     fn make_any(&self, making: Making, code: Code, chapter: &mut dyn FnMut() -> Begun) -> Joins {
         let begun = self.shared.begin(code, chapter);
         // The handle is counted first: a script may end as it starts.
-        let next = ScriptId(self.shared.scripts.next.get());
-        let birth = Birth::new();
-        let joins = Joins::new(&self.shared, next, Some(birth));
-        self.shared.make(code, begun, making, birth, None);
+        let (id, birth) = (self.shared.scripts.next_id(), Birth::new());
+        let joins = Joins::new(&self.shared, id, Some(birth));
+        self.shared.make((id, birth), code, begun, making, None);
         joins
     }
 
@@ -354,7 +353,7 @@ impl RuntimeHandle {
     /// each power of ten; and if it has [too many](crate::RuntimeBuilder::max_entries). Without a
     /// hook, a line is printed. A panic of the hook is reported, and the script goes on.
     pub fn on_long_chapter(&self, hook: impl FnMut(&LongChapter) + 'static) {
-        self.shared.long_chapters.set_hook(Box::new(hook));
+        self.shared.long_chapters.hook.set(Box::new(hook));
     }
 
     /// Calls `hook` with each [`Loss`]: events, answers and values that came for a script, and that it
@@ -391,7 +390,7 @@ impl RuntimeHandle {
     /// assert!(heard.borrow()[0].starts_with("the script `hero` (#1) has missed 1 events"));
     /// ```
     pub fn on_loss(&self, hook: impl FnMut(&Loss) + 'static) {
-        self.shared.losses.set_hook(Box::new(hook));
+        self.shared.losses.hook.set(Box::new(hook));
     }
 }
 
