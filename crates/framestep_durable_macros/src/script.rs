@@ -41,13 +41,12 @@ pub(crate) fn attributes(root: &Root, chosen: Option<&Ident>, script: &Ident) ->
     let serde = quote!(#root::__private::serde);
     let path = serde.to_string();
     let name = script.unraw().to_string();
-    let shown = match chosen {
-        Some(_) => {
-            let docs = format!("The state of the script `{name}`.");
-            quote!(#[doc = #docs])
-        }
-        // In the errors of serde.
-        None => quote!(#[doc(hidden)] #[allow(non_camel_case_types)] #[serde(rename = #name)]),
+    let shown = if chosen.is_some() {
+        let docs = format!("The state of the script `{name}`.");
+        quote!(#[doc = #docs])
+    } else {
+        // Errors of serde have the name.
+        quote!(#[doc(hidden)] #[allow(non_camel_case_types)] #[serde(rename = #name)])
     };
     quote! {
         #[must_use = "a script does nothing until it is started, or awaited in another script"]

@@ -308,6 +308,7 @@ mod beside_types_of_the_game {
     }
 
     #[test]
+    #[expect(clippy::used_underscore_items, reason = "one of the names")]
     fn a_script_leaves_all_names_but_its_own_to_the_game() {
         let registry = Registry::new()
             .script(door)
