@@ -151,6 +151,7 @@ impl Shared {
         policy: &mut dyn FnMut(&Divergence) -> Policy,
         compares_lines: bool,
     ) -> Result<Restored, RestoreError> {
+        self.reached.note_reached();
         // Of other steps, the same frames are other times: the journals would be of another game.
         let settings = self.door.settings();
         if save.settings != settings {
@@ -253,7 +254,6 @@ impl Shared {
     pub(crate) fn go_back(self: &Rc<Self>, save: &SaveState) -> Result<(), RestoreError> {
         self.check_replaceable()?;
         let save = self.with_births(save);
-        self.reached.note_reached();
         self.restore(&save, &mut |_| Policy::Fail, true).map(drop)
     }
 

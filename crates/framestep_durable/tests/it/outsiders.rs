@@ -44,7 +44,12 @@ fn registry() -> Registry {
     let registry = Registry::new().script(reader).script(emitter);
     let registry = registry.script(sleeper).script(long).script(holder);
     let registry = registry.script(nested).script(giver).script(child);
-    registry.script(asker).script(loops).script(speaks)
+    registry
+        .script(asker)
+        .script(enters)
+        .script(asks_more)
+        .script(loops)
+        .script(speaks)
 }
 
 /// Saves after three frames, loads that, and returns what the scripts say in ten more.
@@ -69,14 +74,16 @@ fn what_a_hook_does_in_the_call_of_a_script_is_not_recorded_as_the_scripts() {
     type Set = fn(&mut Runtime);
     let hooks: [(&str, Set); 8] = [
         ("sets a watch", |runtime| runtime.on_loss(|_| LOST.set(1))),
-        ("reads one", |runtime| runtime.on_loss(|_| drop(LOST.get()))),
+        ("reads one", |runtime| {
+            runtime.on_loss(|_| assert!(LOST.get() < 2))
+        }),
         ("emits", |runtime| runtime.on_loss(|_| HIT.emit(7))),
         ("reads the time", |runtime| {
-            runtime.on_loss(|_| drop(time()))
+            runtime.on_loss(|_| assert!(time().frame > 0))
         }),
         ("enters the runtime", |runtime| {
             let host: RuntimeHandle = runtime.host().clone();
-            runtime.on_loss(move |_| drop(host.executor().enter(|| LOST.set(1))));
+            runtime.on_loss(move |_| host.executor().enter(|| LOST.set(1)).unwrap());
         }),
         ("has a handle of a watch", |runtime| {
             let lost = runtime.named(&LOST);
@@ -89,7 +96,7 @@ fn what_a_hook_does_in_the_call_of_a_script_is_not_recorded_as_the_scripts() {
                 std::future::pending::<()>().await;
             });
             let waits = RefCell::new(Some(waits));
-            runtime.on_loss(move |_| drop(waits.take().map(|waits| waits.stop())));
+            runtime.on_loss(move |_| assert!(waits.take().is_none_or(|waits| waits.stop())));
         }),
         ("makes an owner", |runtime| {
             let host = runtime.host().clone();
@@ -211,13 +218,52 @@ fn a_change_inside_of_a_change_of_a_watch_is_refused_with_the_line_of_the_outer_
     }
 }
 
+thread_local! {
+    static OTHER: RefCell<Option<RuntimeHandle>> = const { RefCell::new(None) };
+}
+
+/// Makes a call inside of another runtime, in one of the ways.
+#[durable]
+async fn enters(way: u32) {
+    next_frame().await;
+    let other = OTHER.with_borrow(Clone::clone).unwrap();
+    effect(move || {
+        other.executor().enter(|| match way {
+            0 => start(reader()).detach(),
+            1 => spawn(reader()).detach(),
+            2 => start_on(owner(), reader()).detach(),
+            _ => drop(LOST.replace(7)),
+        })
+    });
+    wait_seconds(0.5).await;
+    with(|world: &mut World| world.said.push("went on".into()));
+    wait_seconds(1000).await;
+}
+
+#[test]
+fn a_call_inside_of_another_runtime_acts_in_that_one() {
+    for way in 0..4 {
+        let [mut one, other] = [(); 2].map(|()| Runtime::new(registry()));
+        OTHER.set(Some(other.host().clone()));
+        one.start(enters(way)).detach();
+        assert_eq!(said_after_a_load(&mut one), ["went on"], "way {way}");
+        assert_eq!(one.scripts().len(), 1);
+        assert_eq!(other.scripts().len(), usize::from(way < 3));
+        assert_eq!(other.named(&LOST).get(), if way < 3 { 0 } else { 7 });
+        other.save().unwrap();
+        OTHER.set(None);
+    }
+}
+
 /// Its destructor has an effect.
 #[derive(Clone, Serialize, Deserialize)]
 struct Token(u32);
 
 impl Drop for Token {
     fn drop(&mut self) {
-        FREED.update(|freed| *freed += 1);
+        // A save makes one, too, to describe it: there is no executor then.
+        let frees = || FREED.update(|freed| *freed += 1);
+        let _ = catch_unwind(AssertUnwindSafe(frees));
     }
 }
 
@@ -276,6 +322,50 @@ fn what_a_script_has_given_away_is_not_dropped_by_it_after_a_load() {
     let mut runtime = Runtime::new(registry());
     runtime.start(asker()).detach();
     assert_eq!(said_after_a_load(&mut runtime), ["None"]);
+}
+
+const MOST: Watch<u32> = watch("most", || 100);
+const HEALTH: Watch<u32> = watch("health", || MOST.get());
+const HURT: Signal<Hurt> = signal("hurt");
+
+/// Reads a watch while it is serialised.
+#[derive(Clone, Deserialize)]
+struct Hurt(u32);
+
+impl Serialize for Hurt {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        MOST.get().min(self.0).serialize(serializer)
+    }
+}
+
+/// Makes a call that calls code of the game, in one of the ways.
+#[durable]
+async fn asks_more(way: u32) {
+    next_frame().await;
+    let said = match way {
+        0 => HEALTH.get(),
+        1 => HEALTH.update(|health| *health),
+        2 => HEALTH.with(|health| *health),
+        3 => HEALTH.wait_for(|health| *health > 3).await,
+        4 => HEALTH.replace(100),
+        5 => with(|_: &mut World| Hurt(100)).0,
+        _ => {
+            HURT.emit(Hurt(3));
+            100
+        }
+    };
+    wait_seconds(0.5).await;
+    with(move |world: &mut World| world.said.push(format!("{said} of {}", MOST.get())));
+    wait_seconds(1000).await;
+}
+
+#[test]
+fn what_a_call_of_a_script_asks_of_the_game_is_a_part_of_that_call() {
+    for way in 0..7 {
+        let mut runtime = Runtime::new(registry());
+        runtime.start(asks_more(way)).detach();
+        assert_eq!(said_after_a_load(&mut runtime), ["100 of 100"], "way {way}");
+    }
 }
 
 static IS_NEW: AtomicBool = AtomicBool::new(false);
@@ -345,9 +435,11 @@ fn a_hook_that_replaces_itself_is_dropped_where_its_destructor_may_set_another_o
         let _own = &sets;
         host.on_loss(|_| panic!("its destructor has set another one"));
     });
+    // Each of them loses an event.
+    runtime.start(reader()).detach();
     runtime.start(reader()).detach();
     let hit = runtime.named(&HIT);
-    for event in 0..4 {
+    for event in 0..3 {
         hit.emit(event);
     }
     assert_eq!(heard.get(), 1);
@@ -361,10 +453,13 @@ fn hooks_are_dropped_with_their_runtime() {
         OnDrop(move || dropped.set(dropped.get() + 1))
     };
     let runtime = Runtime::new(registry());
-    let own = (runtime.host().clone(), noted());
-    runtime.on_loss(move |_| drop(own.0.owner()));
-    let own = (runtime.host().clone(), noted());
-    runtime.on_long_chapter(move |_| drop(own.0.owner()));
+    let own = || {
+        let own = (runtime.host().clone(), noted());
+        move || drop(Option::<&(RuntimeHandle, OnDrop<_>)>::Some(&own))
+    };
+    let [of_losses, of_chapters] = [own(), own()];
+    runtime.on_loss(move |_| of_losses());
+    runtime.on_long_chapter(move |_| of_chapters());
     drop(runtime);
     assert_eq!(dropped.get(), 2);
 }

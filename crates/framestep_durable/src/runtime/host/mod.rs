@@ -11,10 +11,11 @@ use framestep::Phase;
 use serde::de::DeserializeOwned;
 
 use crate::events::Loss;
-use crate::ids::{Birth, OwnerId, ScriptId};
+use crate::ids::{OwnerId, ScriptId};
 use crate::journal::long::LongChapter;
+use crate::runtime::start::make_by_host;
 use crate::runtime::{Act, Joins, ScriptHandle};
-use crate::script::{Begun, Code, DurableScript, JoinError, Making, Registry, Shared, begin_once};
+use crate::script::{Code, DurableScript, JoinError, Making, Registry, Shared, begin_once};
 
 /// The part of a [`Runtime`](crate::Runtime) that needs no exclusive access: scripts, signals, values,
 /// questions, owners and clocks.
@@ -164,18 +165,9 @@ impl RuntimeHandle {
     #[track_caller]
     fn make<S: DurableScript>(&self, script: S, making: Making) -> ScriptHandle<S::Output> {
         let mut script = Some(script);
-        ScriptHandle::of(self.make_any(making, Code::of::<S>(), &mut || begin_once(&mut script)))
-    }
-
-    /// The part of [`make`](Self::make) that is the same for all scripts.
-    #[track_caller]
-    fn make_any(&self, making: Making, code: Code, chapter: &mut dyn FnMut() -> Begun) -> Joins {
-        let begun = self.shared.begin(code, chapter);
-        // The handle is counted first: a script may end as it starts.
-        let (id, birth) = (self.shared.scripts.next_id(), Birth::new());
-        let joins = Joins::new(&self.shared, id, Some(birth));
-        self.shared.make((id, birth), code, begun, making, None);
-        joins
+        let code = Code::of::<S>();
+        let joins = make_by_host(&self.shared, making, code, &mut || begin_once(&mut script));
+        ScriptHandle::of(joins)
     }
 
     /// A handle to a script that is alive, or that has ended and still has a handle. After a
