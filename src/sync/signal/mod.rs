@@ -474,8 +474,8 @@ const fn expect_room(events: usize) {
 ///
 /// # Panics
 ///
-/// Calls on the handle panic outside of an executor, and if other code has declared a signal of that name with
-/// another type or limit in this executor.
+/// If the name has a `[`, which begins a key. Calls on the handle panic outside of an executor, and if other code has
+/// declared a signal of that name with another type or limit in this executor.
 ///
 /// # Examples
 ///

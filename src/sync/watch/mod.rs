@@ -663,8 +663,8 @@ fn change_in<T, R>(
 ///
 /// # Panics
 ///
-/// Calls on the handle panic outside of an executor, and if other code has declared a watch of that name with
-/// another type in this executor.
+/// If the name has a `[`, which begins a key. Calls on the handle panic outside of an executor, and if other code has
+/// declared a watch of that name with another type in this executor.
 ///
 /// # Examples
 ///
