@@ -14,6 +14,7 @@ use crate::journal::Call;
 use crate::script::place::{Here, Place, in_runtime, place};
 use crate::script::{Registry, unreadable};
 use crate::wait::changed::{Waits, call_of};
+use crate::wait::removal::Removed;
 use crate::wait::signal::expect_script;
 
 /// Declares a watch that scripts find by its name: durable ones in their runtime, which saves it, others in their
@@ -114,7 +115,10 @@ impl<T: Serialize + DeserializeOwned + 'static> RuntimeWatches<T> for Here {
         at: &'static Location<'static>,
     ) -> Result<bool, Refused> {
         let call = Call::at("remove", watch.base, at);
-        in_runtime(call, |events| events.set(watch.full, None))
+        in_runtime(call, |events| {
+            Removed::Watch.tell(watch.full, events);
+            events.set(watch.full, None)
+        })
     }
 
     fn wait(
