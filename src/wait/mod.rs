@@ -48,6 +48,7 @@ pub(crate) use animate::KeptAnimation;
 #[doc(alias = "DOTween")]
 #[doc(alias = "DOVirtual.Float")]
 #[doc(alias = "OnUpdate")]
+#[doc(alias = "OnComplete")]
 pub use animate::animate;
 pub use animate::{Animate, Ease, Easing, Leg, Sequence, Tween};
 pub use changes_of::ChangesOf;

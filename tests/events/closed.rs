@@ -253,7 +253,10 @@ fn a_subscription_hears_of_the_removal_after_its_events_also_between_two_of_them
     let mut events = own.subscribe().or_closed();
     own.emit(3);
     drop(own);
-    let both = executor.run_until(async { [events.next().await, events.next().await] }, 0.25);
+    let both = executor.run_until(
+        async move { [events.next().await, events.next().await] },
+        0.25,
+    );
     assert_eq!(both, [Some(3), None]);
 }
 

@@ -11,8 +11,8 @@ use crate::events::Events;
 use crate::script::Numbered;
 use crate::wait::signal::poll_event;
 
-/// The name of the signals of all removals. Each has the name of what is removed as its key.
-const REMOVED: &str = "removed";
+/// The name of the signals of all removals, which nobody else uses. Each has the name of what is removed as its key.
+const REMOVED: &str = "removal of";
 
 /// What can be removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! `or_closed`: waits for a signal or a watch whose entity may be gone, in both worlds.
 
 use framestep_durable::prelude::*;
-use framestep_durable::{Closed, OrClosed, WaitSignal};
+use framestep_durable::{OrClosed, WaitSignal};
 
 const HIT: Signal<u32> = signal("hit");
 const LIFE: Watch<u32> = watch("life", || 3);
