@@ -58,6 +58,7 @@ mod ported;
 mod promises;
 mod questions;
 mod reload;
+mod removals;
 mod requests;
 mod resimulated;
 mod scenes;
