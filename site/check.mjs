@@ -326,9 +326,15 @@ async function tryNames({ tab, root, wait, quiet }) {
   const lost = [];
   for (const name of names) {
     await tab.go(`${root}reference/framestep/index.html?search=${encodeURIComponent(name)}`);
-    // By its alias, or because it is the item's name in another case.
-    const isFound = `[...document.querySelectorAll('.search-results.active .result-name')].some(({ textContent }) => textContent.replace(/\\s+/g, ' ').includes(${JSON.stringify(`${name} - see`)})
-      || textContent.trim().split('::').at(-1).replaceAll('_', '').toLowerCase() === ${JSON.stringify(name.replaceAll('_', '').toLowerCase())})`;
+    // By its alias, or because it is the item's name; in another case, too, and without underscores.
+    const isFound = `(() => {
+      const plain = (words) => words.replaceAll('_', '').toLowerCase().trim();
+      const wanted = plain(${JSON.stringify(name)});
+      return [...document.querySelectorAll('.search-results.active .result-name')].some(({ textContent }) => {
+        const [first, item] = textContent.replace(/\\s+/g, ' ').split(' - see');
+        return item === undefined ? plain(first.split('::').at(-1)) === wanted : plain(first).endsWith(wanted);
+      });
+    })()`;
     // The index comes in parts.
     let tries = 0;
     while (tries < 40 && !(await tab.evaluate(isFound))) {
@@ -338,8 +344,8 @@ async function tryNames({ tab, root, wait, quiet }) {
     if (tries === 40) lost.push(name);
   }
   quiet('the reference');
-  if (!text('reference/framestep/wait/fn.wait_seconds.html').includes('scraped-example')) throw new Error('the reference shows no example of wait_seconds');
   if (lost.length > 0) throw new Error(`the reference does not know ${lost.length} of ${names.length} names: ${lost.join(', ')}`);
+  if (!text('reference/framestep/wait/fn.wait_seconds.html').includes('scraped-example')) throw new Error('the reference shows no example of wait_seconds');
   console.log(`the reference finds ${names.length} names of other engines and libraries`);
 }
 
@@ -412,6 +418,7 @@ async function play({ id, keys, files: shown }, { tab, page, wait, quiet }) {
     quiet(`${id}, ${words}`);
   }
   if (id === 'rewind') await takeOver({ tab, press, begin });
+  if (id === 'panel') await pause({ tab, begin });
   const { frame } = await tab.figures();
   console.log(`${id}: ${frame} frames, the first after ${await tab.evaluate('document.body.dataset.began')} s, ${lines.size} lines marked; ${keys.length} keys, ${shown.length} files`);
 
@@ -439,6 +446,35 @@ async function play({ id, keys, files: shown }, { tab, page, wait, quiet }) {
 /// The panel needs the height of a phone for itself.
 function isWide(id) {
   return scenes.find((scene) => scene.id === id).isWide;
+}
+
+/// The first button of the panel stops the game, and lets it go on.
+async function pause({ tab, begin }) {
+  await begin({ ...wide, theme: 'light' });
+  await tab.frames(60);
+  const { left, top } = await tab.evaluate("(({ left, top }) => ({ left, top }))(document.querySelector('.stage').getBoundingClientRect())");
+  const [x, y] = [left + 42, top + 73];
+  const waits = () => tab.evaluate("[...document.querySelectorAll('.line.waits')].map(({ id, dataset }) => id + dataset.who).join()");
+  const changes = async (frames) => {
+    const before = await waits();
+    for (let passed = 0; passed < frames; passed += 6) {
+      await tab.frames(6);
+      if (await waits() !== before) return true;
+    }
+    return false;
+  };
+  for (const goesOn of [false, true]) {
+    let tries = 0;
+    // For the panel, a press of most of a second is no click: a machine that draws slowly needs another.
+    while (await changes(90) !== goesOn) {
+      if (tries > 3) throw new Error(`panel: its first button does not ${goesOn ? 'let the game go on' : 'pause the game'}`);
+      await tab.move(x, y);
+      await tab.frames(3);
+      await tab.click(x, y, () => tab.frames(1));
+      tries += 1;
+    }
+    if (!goesOn) await tab.picture('panel-paused');
+  }
 }
 
 /// The pilot prints a line about every 60th step: after an arrow key, no more.
