@@ -88,7 +88,7 @@ const chapters = [
   ...['first-game', 'state-and-owners', 'several', 'stopping', 'waits', 'recipes', 'time', 'buffers', 'pausing', 'tables', 'compiler']
     .map((name) => [`docs/guide/${name}.md`]),
   ['# Coming from'],
-  ...['unity', 'unitask', 'ue5coro', 'godot', 'tokio', 'bevy', 'bevy_defer', 'bevy_flurx']
+  ...['unity', 'unitask', 'dotween', 'reactivex', 'ue5coro', 'godot', 'tokio', 'bevy', 'bevy_defer', 'bevy_flurx']
     .map((name) => [`docs/guide/coming-from/${name}.md`]),
   ['# Run scripts'],
   ...['engines', 'hosts', 'web', 'performance', 'mods', 'live', 'hot-reload', 'rooms', 'rooms-nats'].map((name) => [`docs/guide/${name}.md`]),
@@ -433,7 +433,8 @@ at once, a lever, a title screen, a dialogue box, an enemy that is stunned.</p><
 rule</a> that says in which frame it ends. <a href="book/COMPARE.html">Compare it</a>
 with Unity's coroutines, UniTask, UE5Coro, <code>bevy_defer</code> and others.</p>
 <h2>You know another system?</h2>
-<p class="actions plain">${[['unity', 'Unity'], ['unitask', 'UniTask'], ['ue5coro', 'UE5Coro'], ['godot', 'Godot'], ['tokio', 'tokio'],
+<p class="actions plain">${[['unity', 'Unity'], ['unitask', 'UniTask'], ['dotween', 'DOTween'], ['reactivex', 'ReactiveX'],
+    ['ue5coro', 'UE5Coro'], ['godot', 'Godot'], ['tokio', 'tokio'],
     ['bevy', 'Bevy systems'], ['bevy_defer', 'bevy_defer'], ['bevy_flurx', 'bevy_flurx']].map(([file, name]) =>
     `<a href="book/docs/guide/coming-from/${file}.html">${name}</a>`).join('')}</p>`,
   scripts: `${data('door', ['door'])}\n<script type="module" src="frames.js"></script>`,

@@ -2,6 +2,7 @@
 //! recorded.
 
 use std::borrow::Cow;
+use std::mem;
 use std::panic::Location;
 
 use framestep::Time;
@@ -46,10 +47,12 @@ use crate::script::{ChangesNoLocal, Recorded, ScriptCell, Shared, context, unrea
 pub fn with<W: 'static, R: Recorded>(f: impl FnOnce(&mut W) -> R + ChangesNoLocal) -> R {
     let within = type_name_of(&f);
     let mut f = Some(f);
-    lends_mut("with", within, &mut |state| match f.take() {
+    let result = lends_mut("with", within, &mut |state| match f.take() {
         Some(f) => f(state),
         None => done_twice(),
-    })
+    });
+    discard(f);
+    result
 }
 
 /// Calls `f` with a shared reference to the state that the host has lent, and records what it
@@ -63,10 +66,12 @@ pub fn with<W: 'static, R: Recorded>(f: impl FnOnce(&mut W) -> R + ChangesNoLoca
 pub fn with_ref<W: 'static, R: Recorded>(f: impl FnOnce(&W) -> R + ChangesNoLocal) -> R {
     let within = type_name_of(&f);
     let mut f = Some(f);
-    lends_ref("with_ref", within, &mut |state| match f.take() {
+    let result = lends_ref("with_ref", within, &mut |state| match f.take() {
         Some(f) => f(state),
         None => done_twice(),
-    })
+    });
+    discard(f);
+    result
 }
 
 /// Calls `f` with the state that the host has lent, like [`with()`], but at most once in the life
@@ -107,7 +112,7 @@ pub fn with_ref<W: 'static, R: Recorded>(f: impl FnOnce(&W) -> R + ChangesNoLoca
 ///     }
 /// }
 ///
-/// let mut runtime = Runtime::new(Registry::new().with::<Quest>());
+/// let mut runtime = Runtime::new(Registry::new().script(quest));
 /// runtime.spawn(quest(1)).detach();
 /// let mut gold = 0_u32;
 /// for _ in 0..10 {
@@ -135,7 +140,9 @@ where
     let Some(cell) = context::current() else {
         return act();
     };
-    match once(&cell, label, caller, &mut || Bytes::of(&act())) {
+    let done = once(&cell, label, caller, &mut || Bytes::of(&act()));
+    discard(f);
+    match done {
         Some(result) => result.read().unwrap_or_else(|| {
             unreadable::<R>(format_args!(
                 "what was done once as {label:?} has not returned a `{}`",
@@ -158,7 +165,7 @@ fn once(
     let recorded = Bytes::of(label);
     let entry = cell.effect(caller, || {
         if done().is_none() {
-            let result = cell.in_closure(&mut *act);
+            let result = act();
             cell.change().once.insert(label, result);
         }
         recorded.clone()
@@ -192,10 +199,12 @@ fn once(
 pub fn effect<R: Recorded>(f: impl FnOnce() -> R + ChangesNoLocal) -> R {
     let within = type_name_of(&f);
     let mut f = Some(f);
-    records("effect", within, &mut || match f.take() {
+    let result = records("effect", within, &mut || match f.take() {
         Some(f) => Ok(f()),
         None => done_twice(),
-    })
+    });
+    discard(f);
+    result
 }
 
 /// `f` is called at most once.
@@ -237,7 +246,7 @@ pub(crate) fn records<R: Serialize + DeserializeOwned>(
     let mut given = None;
     let mut value = cell.shared().scratch.take();
     let done = cell.effect_in(&caller, &mut value, &mut |value| {
-        let result = cell.in_closure(&mut act);
+        let result = act();
         bytes::write(&result, value);
         given = Some(result);
     });
@@ -260,6 +269,22 @@ fn lent<R>(call: &str, at: &Location<'_>, done: Result<R, LendError>) -> R {
     match done {
         Ok(done) => done,
         Err(error) => refuse(call, at, error),
+    }
+}
+
+/// Drops what a script has given for an effect that was done before. What its destructor does was a part of that.
+pub(crate) fn discard<T>(given: Option<T>) {
+    if mem::needs_drop::<T>() && given.is_some() {
+        let mut given = given;
+        discard_with(&mut || drop(given.take()));
+    }
+}
+
+#[cold]
+fn discard_with(drop: &mut dyn FnMut()) {
+    match context::current() {
+        Some(cell) => cell.discarding(drop),
+        None => drop(),
     }
 }
 

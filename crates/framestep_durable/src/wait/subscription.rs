@@ -26,6 +26,7 @@ use crate::journal::Call;
 use crate::script::aligned::Hold;
 use crate::script::place::{Here, in_script_of};
 use crate::script::{Awaited, NextWait, Numbered, ScriptCell, Slot, context, counts, hand_over};
+use crate::wait::removal::Removed;
 use crate::wait::signal::{Limit, limit_of, read};
 
 /// A subscription that a script has. Dropping this ends it.
@@ -190,6 +191,11 @@ impl<T: DeserializeOwned + 'static> RuntimeEvents<T> for Subscribed<T> {
         reads(self.held.as_ref(), "is_empty", at, is_empty)
     }
 
+    fn removals(&self) -> Option<Box<dyn RuntimeEvents<()>>> {
+        let held = self.held.as_ref()?;
+        Some(Removed::Signal.wait(&held.name))
+    }
+
     fn as_any(&self) -> Option<&dyn Any> {
         Some(self)
     }
@@ -220,7 +226,7 @@ impl<T: DeserializeOwned + 'static> RuntimeEvents<T> for Subscribed<T> {
 ///     }
 /// }
 ///
-/// let mut runtime = Runtime::new(Registry::new().with::<Porter>());
+/// let mut runtime = Runtime::new(Registry::new().script(porter));
 /// let porter = runtime.spawn(porter(Unread::of(&KNOCK), 1));
 /// for guest in ["Anna", "Bert", "Carl"] {
 ///     runtime.named(&KNOCK).emit(guest.into());

@@ -58,7 +58,7 @@ async fn phases() {
 }
 
 fn registry() -> Registry {
-    Registry::new().with::<Hero>().with::<Phases>()
+    Registry::new().script(hero).script(phases)
 }
 
 /// A game as netcode runs it: it saves each frame, and goes back when an input was another one.
@@ -172,6 +172,27 @@ fn a_frame_is_resimulated_until_the_furthest_one_is_reached_again() {
 }
 
 #[test]
+fn each_way_back_in_a_timeline_resimulates_the_frames_up_to_the_furthest_one() {
+    type Back = fn(&mut Runtime, &SaveState);
+    let ways: [Back; 3] = [
+        |runtime, save| runtime.rollback(save).unwrap(),
+        |runtime, save| drop(runtime.rollback_with(save, Policy::Fail).unwrap()),
+        |runtime, save| drop(runtime.reload_at(registry(), save, Policy::Fail).unwrap()),
+    ];
+    for back in ways {
+        let mut game = Game::new();
+        (0..4).for_each(|_| game.frame('.'));
+        back(&mut game.runtime, &game.past[2].0);
+        let again = [(); 3].map(|()| {
+            let again = game.runtime.is_resimulated();
+            game.frame('.');
+            again
+        });
+        assert_eq!(again, [true, true, false]);
+    }
+}
+
+#[test]
 fn a_rollback_into_the_middle_of_a_frame_resimulates_only_the_phases_after_it() {
     let mut runtime = Runtime::new(registry());
     runtime.start(phases()).detach();
@@ -251,7 +272,7 @@ fn a_deed_that_panics_counts_as_not_done() {
             panic!("it falls");
         });
     }
-    let mut runtime = Runtime::new(Registry::new().with::<Clumsy>());
+    let mut runtime = Runtime::new(Registry::new().script(clumsy));
     runtime.spawn(clumsy()).detach();
     let save = runtime.save_state().unwrap();
     for _ in 0..2 {
@@ -267,7 +288,7 @@ fn what_a_script_does_must_not_depend_on_it() {
     async fn careless() {
         let _ = is_resimulated();
     }
-    let mut runtime = Runtime::new(Registry::new().with::<Careless>());
+    let mut runtime = Runtime::new(Registry::new().script(careless));
     let careless = runtime.start(careless());
     let Err(JoinError::Panicked(text)) = runtime.take(careless).unwrap() else {
         panic!("it has an output");
