@@ -31,8 +31,8 @@ pub use image::Unsavable;
 pub use recorder::{Asks, Begun, Given, Gives, Progress, Reads, Recorder, Ticked};
 pub use source::{
     Refused, RuntimeAcquire, RuntimeChanges, RuntimeEvents, RuntimeHere, RuntimePermit,
-    RuntimeSemaphores, RuntimeSignals, RuntimeWatches, SemaphoresOf, SignalsOf, SourceName, Start,
-    WatchesOf, in_runtime, limit_of_signal, name_of, semaphore_for, signal_for, signal_of_name,
-    subscription, watch_for,
+    RuntimePromise, RuntimeReads, RuntimeSemaphores, RuntimeSignals, RuntimeWatches, SemaphoresOf,
+    SignalsOf, SourceName, Start, WatchesOf, changes_for, in_runtime, limit_of_signal, name_of,
+    promise_of, semaphore_for, signal_for, signal_of_name, subscription, watch_for,
 };
 pub use wait::{DurableWait, EndOf, FrameWait, SavedWait, Shape, length_ns, next_item};

@@ -85,8 +85,8 @@ pub use events::loss::Loss;
 pub use framestep::lend::{Defer, DeferCall, defer};
 #[doc(no_inline)]
 pub use framestep::sync::{
-    Acquire, Canceled, Changed, Changes, Key, Permit, Semaphore, Signal, Subscription, WaitSignal,
-    WaitSignalFor, WaitWatch, Watch,
+    Acquire, Canceled, Changed, Changes, Key, Permit, Promise, Semaphore, Signal, Subscription,
+    WaitSignal, WaitSignalFor, WaitWatch, Watch,
 };
 #[doc(alias = "CancellationToken")]
 #[doc(no_inline)]
@@ -148,9 +148,9 @@ pub use wait::promise;
 pub use wait::throttle;
 pub use wait::{
     Animate, Ask, ChangesOf, Debounce, Elapsed, EveryFrames, InPhase, Interval, MissedTicks,
-    NextFrame, NextTick, NextTicks, On, Promise, Request, RequestId, Resolver, Schedule, Throttle,
-    Tick, Timeout, Unread, WaitFrames, WaitSeconds, WaitSecondsRealtime, WaitSteps, WaitUntil,
-    WaitWhile, YieldNow, animate, ask, end_of_frame, fixed_update, in_phase, interval, next_frame,
-    semaphore, signal, signal_with_limit, timeout, timeout_at, wait_frames, wait_seconds,
+    NextFrame, NextTick, NextTicks, On, PromiseId, Request, RequestId, Schedule, Throttle, Tick,
+    Timeout, Unread, WaitFrames, WaitSeconds, WaitSecondsRealtime, WaitSteps, WaitUntil, WaitWhile,
+    YieldNow, animate, ask, end_of_frame, fixed_update, in_phase, interval, next_frame, semaphore,
+    signal, signal_with_limit, timeout, timeout_at, wait_frames, wait_seconds,
     wait_seconds_realtime, wait_steps, wait_until, wait_while, watch, yield_now,
 };

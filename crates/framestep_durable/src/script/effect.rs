@@ -229,8 +229,16 @@ pub(crate) fn records<R: Serialize + DeserializeOwned>(
         within,
         ..Call::new(name, "")
     };
+    records_in(caller, act)
+}
+
+/// The same in a known line.
+pub(crate) fn records_in<R: Serialize + DeserializeOwned>(
+    caller: Call,
+    act: &mut dyn FnMut() -> Result<R, LendError>,
+) -> R {
     let caller = caller.giving::<R>();
-    let mut act = || lent(name, caller.at, act());
+    let mut act = || lent(caller.function, caller.at, act());
     let Some(cell) = context::current() else {
         return act();
     };
