@@ -35,4 +35,4 @@ pub use source::{
     SignalsOf, SourceName, Start, WatchesOf, changes_for, in_runtime, limit_of_signal, name_of,
     promise_of, semaphore_for, signal_for, signal_of_name, subscription, watch_for,
 };
-pub use wait::{DurableWait, EndOf, FrameWait, SavedWait, Shape, length_ns, next_item};
+pub use wait::{DurableWait, EndOf, FrameWait, SavedWait, Shape, length_ns, when_each_by};

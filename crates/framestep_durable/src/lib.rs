@@ -82,6 +82,8 @@ mod wait;
 pub use bytes::hash::StableHash;
 pub use events::loss::Loss;
 #[doc(no_inline)]
+pub use framestep::combine::WhenEach;
+#[doc(no_inline)]
 pub use framestep::lend::{Defer, DeferCall, defer};
 #[doc(no_inline)]
 pub use framestep::sync::{
@@ -90,7 +92,7 @@ pub use framestep::sync::{
 };
 #[doc(alias = "CancellationToken")]
 #[doc(no_inline)]
-pub use framestep::task::{StopRequested, is_stop_requested, stop_requested};
+pub use framestep::task::{StopRequested, current_name, is_stop_requested, stop_requested};
 #[doc(no_inline)]
 pub use framestep::time::{Clock, ClockGuard, clock, delta_seconds, realtime, time};
 #[doc(inline)]
@@ -114,7 +116,6 @@ pub use runtime::owner::{Ended, owner, owner_on};
 pub use runtime::resimulated::{effect_once_per_frame, is_resimulated};
 pub use runtime::start::{spawn, spawn_in, spawn_on, start, start_in, start_on};
 pub use runtime::stop::StopWithin;
-pub use runtime::when_each::WhenEach;
 #[doc(alias = "as_completed")]
 #[doc(alias = "JoinSet")]
 pub use runtime::when_each::when_each;
@@ -126,7 +127,7 @@ pub use save::send::SendSave;
 pub use script::aligned::changes::{Change, ChangeKind};
 pub use script::context::unrecorded;
 pub use script::defer::defer_call;
-pub use script::effect::{current, current_name, effect, with, with_once, with_ref};
+pub use script::effect::{current, effect, with, with_once, with_ref};
 pub use script::join_error::JoinError;
 pub use script::labels::{Labelled, labelled, place};
 pub use script::locals::ChangesNoLocal;

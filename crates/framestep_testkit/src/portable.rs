@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 
+use framestep::combine::when_each;
 use framestep::lend::{defer, defer_call};
 use framestep::sync::Promise;
 use framestep::task::{is_stop_requested, stop_requested};
@@ -155,4 +156,8 @@ pub async fn listen<F: Fn() -> u64>(
     say(&format!("answer {limited:?}"));
     say(&format!("answer {:?}", answer.await));
     say(&format!("level {:?}", levels.next().await));
+    let mut each = when_each([4, 2, 1].map(wait_frames));
+    while let Some((index, ())) = each.next().await {
+        say(&format!("future {index}"));
+    }
 }

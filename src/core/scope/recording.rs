@@ -233,6 +233,11 @@ pub(crate) fn clocks() -> Option<[Clock; 2]> {
     recorded(|recording| recording.recorder.clocks())
 }
 
+/// The name of the coroutine that is replayed here.
+pub(crate) fn name() -> Option<&'static str> {
+    recorded(|recording| recording.recorder.name())
+}
+
 /// Whether a coroutine that records its waits is polled or replayed here.
 #[inline]
 pub(crate) fn is_recording() -> bool {

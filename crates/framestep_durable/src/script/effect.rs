@@ -1,7 +1,6 @@
 //! Effects: what a script does besides waiting. Each effect is done once, and its result
 //! recorded.
 
-use std::borrow::Cow;
 use std::panic::Location;
 
 use framestep::Time;
@@ -315,19 +314,6 @@ pub(crate) fn time_of(value: Option<&Bytes>) -> Time {
 #[track_caller]
 pub fn current() -> ScriptId {
     context::expect("current").id
-}
-
-/// The name of this script. Outside of a durable script, it is [`framestep::task::current_name`].
-///
-/// # Panics
-///
-/// Outside of an executor.
-#[track_caller]
-pub fn current_name() -> Cow<'static, str> {
-    match context::current() {
-        Some(cell) => Cow::Borrowed(cell.name()),
-        None => framestep::task::current_name(),
-    }
 }
 
 /// Does a command once, and records what it returns. The host does it in its runtime.

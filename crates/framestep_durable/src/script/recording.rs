@@ -187,6 +187,10 @@ impl Recorder for ScriptCell {
         self.take_guard(call, at, clock, take)
     }
 
+    fn name(&self) -> &'static str {
+        ScriptCell::name(self)
+    }
+
     fn clocks(&self) -> [Clock; 2] {
         let clocks = &self.shared().clocks;
         [ClockId::GAME, ClockId::REALTIME].map(|id| clocks.expect(id))

@@ -152,7 +152,6 @@ impl Key {
 /// The sending half of a [`promise`]: a plain value, which can be copied and saved.
 ///
 /// One of a promise that a rollback has taken back resolves no other one.
-#[doc(alias = "Resolver")]
 pub struct PromiseId<T> {
     key: Key,
     value: PhantomData<fn(T)>,

@@ -104,7 +104,7 @@ fn a_helper_awaits_what_a_durable_script_has_made_for_it() {
         framestep::with(|world: &mut World| world.log.push(line));
     }));
     let (mut expected, mut resolver) = (World::default(), Some(resolver));
-    for frame in 1..=20 {
+    for frame in 1..=24 {
         if frame == ANSWERED {
             resolver.take().unwrap().send(3).unwrap();
         }
@@ -122,12 +122,15 @@ fn a_helper_awaits_what_a_durable_script_has_made_for_it() {
             "answer Err(Elapsed(())) in frame 10",
             "answer Ok(3) in frame 13",
             "level Some(3) in frame 14",
+            "future 2 in frame 15",
+            "future 1 in frame 16",
+            "future 0 in frame 18",
         ]
     );
 
     let (mut now, mut world) = (runtime(), World::default());
     now.spawn(listens()).detach();
-    for frame in 1..=20 {
+    for frame in 1..=24 {
         if frame == ANSWERED {
             let id = now.named(&SENDER).get().unwrap();
             assert_eq!(now.enter(|| id.send(3)), Ok(()));
@@ -263,6 +266,11 @@ async fn composes(which: u32) {
             frames.next().await;
             frames.next().await;
         }
+        16 => {
+            let mut hits = framestep::combine::when_each([HIT.wait(), HIT.wait()]);
+            hits.next().await;
+            hits.next().await;
+        }
         _ => {
             animate(0.1, |_| ())
                 .then(animate(0.15, |_| ()))
@@ -296,7 +304,7 @@ fn entries(which: u32) -> String {
 
 #[test]
 fn the_journal_of_each_composite_is_pinned() {
-    let found: Vec<String> = (0..17).map(entries).collect();
+    let found: Vec<String> = (0..18).map(entries).collect();
     let expected = [
         "1 the end of `wait_seconds()`",
         "1 the end of `wait_seconds()`",
@@ -322,6 +330,7 @@ fn the_journal_of_each_composite_is_pinned() {
         "1 the end of `animate()`",
         "1 a `promise` of `menu`; 2 a `try_take` of `menu`; 3 a `send`; 4 the end of `promise()` for `menu`",
         "1 a `changes_of()`; 2 the end of `changes_of()`",
+        "1 the end of `signal.wait()` for `hit`; 2 the end of `signal.wait()` for `hit`",
         "1 the end of `animate()`",
     ];
     let expected = expected.map(|entries| format!("{entries}; awaits `wait_seconds()`"));
