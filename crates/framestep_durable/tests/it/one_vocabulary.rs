@@ -39,9 +39,9 @@ fn plain() -> Vec<String> {
 
 fn runtime() -> Runtime {
     let builder = framestep::Executor::builder().fixed_delta(0.1);
-    let registry = Registry::new().with::<Patrol>().with::<Composes>();
-    let registry = registry.with::<Shares>().with::<Steps>();
-    Runtime::with(builder, registry.with::<Listens>().with::<Gives>())
+    let registry = Registry::new().script(patrol).script(composes);
+    let registry = registry.script(shares).script(steps);
+    Runtime::with(builder, registry.script(listens).script(gives))
 }
 
 #[test]
