@@ -65,24 +65,13 @@ impl Sources {
         let Some(known) = names.get(&(declared.kind, declared.name)) else {
             return Ok(None);
         };
-        if (known.declared.state, known.declared.number) != (declared.state, declared.number) {
-            return Err(known.declared);
-        }
-        let entry = match key {
-            None => known.alone.as_ref(),
-            Some(key) => known.keyed.get(key),
-        };
-        Ok(entry.map(|entry| entry.state.clone()))
+        known.expect(declared)?;
+        Ok(known.entry(key).map(|entry| Rc::clone(&entry.state)))
     }
 
-    /// Adds a state, unless the name has one by now. Returns those that are unused: the caller drops
-    /// them.
-    pub(crate) fn add(
-        &self,
-        declared: &Declared,
-        key: Option<&Rc<str>>,
-        entry: Entry,
-    ) -> Vec<Entry> {
+    /// Adds a state, unless the name has one by now, or stands for something else. The caller drops those that are
+    /// unused.
+    pub(crate) fn add(&self, declared: &Declared, key: Option<&Rc<str>>, entry: Entry) -> Added {
         let mut names = self.names.borrow_mut();
         let known = names
             .entry((declared.kind, declared.name))
@@ -92,24 +81,33 @@ impl Sources {
                 keyed: BTreeMap::new(),
                 sweep_at: FEW_KEYS,
             });
-        let Some(key) = key else {
-            if known.alone.is_some() {
-                return vec![entry];
-            }
-            known.alone = Some(entry);
-            return Vec::new();
-        };
-        let mut unused = if known.keyed.len() >= known.sweep_at {
-            known.sweep()
-        } else {
-            Vec::new()
-        };
-        if known.keyed.contains_key(key) {
-            unused.push(entry);
-        } else {
-            known.keyed.insert(key.clone(), entry);
+        if let Err(other) = known.expect(declared) {
+            return Added {
+                state: Err(other),
+                unused: vec![entry],
+            };
         }
-        unused
+        let is_due = key.is_some() && known.keyed.len() >= known.sweep_at;
+        let mut unused = if is_due { known.sweep() } else { Vec::new() };
+        let state = match known.entry(key.map(|key| &**key)) {
+            Some(there) => {
+                let state = Rc::clone(&there.state);
+                unused.push(entry);
+                state
+            }
+            None => {
+                let state = Rc::clone(&entry.state);
+                match key {
+                    Some(key) => drop(known.keyed.insert(Rc::clone(key), entry)),
+                    None => known.alone = Some(entry),
+                }
+                state
+            }
+        };
+        Added {
+            state: Ok(state),
+            unused,
+        }
     }
 
     /// Takes all of them out, for the caller to end and drop.
@@ -121,7 +119,33 @@ impl Sources {
     }
 }
 
+/// What there is after a state was [added](Sources::add).
+pub(crate) struct Added {
+    /// The state of the name, or what other code says of the name.
+    pub(crate) state: Result<Rc<dyn Any>, Declared>,
+    pub(crate) unused: Vec<Entry>,
+}
+
 impl Known {
+    /// # Errors
+    ///
+    /// If other code says something else of the name: what it says.
+    fn expect(&self, declared: &Declared) -> Result<(), Declared> {
+        let of = |declared: &Declared| (declared.state, declared.number);
+        if of(&self.declared) == of(declared) {
+            Ok(())
+        } else {
+            Err(self.declared)
+        }
+    }
+
+    fn entry(&self, key: Option<&str>) -> Option<&Entry> {
+        match key {
+            None => self.alone.as_ref(),
+            Some(key) => self.keyed.get(key),
+        }
+    }
+
     /// Takes out the keys that nothing uses. A sweep is due once there are twice as many as the last
     /// one left, so that it costs each new key a constant time.
     fn sweep(&mut self) -> Vec<Entry> {

@@ -1,7 +1,6 @@
 //! State of `framestep_durable` that lives as long as an executor.
 
 use std::any::Any;
-use std::ptr;
 use std::rc::Rc;
 
 use crate::core::scope;
@@ -25,12 +24,6 @@ pub fn known_beside() -> Option<Rc<dyn Any>> {
 }
 
 impl Door {
-    /// Whether its executor runs the caller. `None` if none does.
-    #[must_use]
-    pub fn runs_caller(&self) -> Option<bool> {
-        scope::with(|scope| Some(ptr::eq(scope?.core(), self.core())))
-    }
-
     /// Sets what [`beside`] returns. Only the first call for an executor has an effect.
     pub fn set_beside(&self, kept: Rc<dyn Any>) {
         let _ = self.core().beside.set(kept);

@@ -14,7 +14,9 @@ mod registration;
 mod source;
 mod wait;
 
-pub use crate::core::scope::recording::{number_of_recorder, record, replay, unrecorded};
+pub use crate::core::scope::recording::{
+    is_recorded_by, number_of_recorder, record, replay, unrecorded,
+};
 pub use crate::image::{ClockNames, Damaged, Reader, Writer};
 pub use crate::inspect::to_stderr;
 pub use crate::task::owner::outputs::{Outputs, flat, nested};
@@ -32,7 +34,8 @@ pub use recorder::{Asks, Begun, Given, Gives, Progress, Reads, Recorder, Ticked}
 pub use source::{
     Refused, RuntimeAcquire, RuntimeChanges, RuntimeEvents, RuntimeHere, RuntimePermit,
     RuntimePromise, RuntimeReads, RuntimeSemaphores, RuntimeSignals, RuntimeWatches, SemaphoresOf,
-    SignalsOf, SourceName, Start, WatchesOf, changes_for, in_runtime, limit_of_signal, name_of,
-    promise_of, semaphore_for, signal_for, signal_of_name, subscription, watch_for,
+    SignalsOf, SourceName, Start, WatchesOf, being_changed, changes_for, in_runtime,
+    limit_of_signal, name_of, promise_of, report_excess, semaphore_for, signal_for, signal_of_name,
+    subscription, watch_for,
 };
 pub use wait::{DurableWait, EndOf, FrameWait, SavedWait, Shape, length_ns, when_each_by};

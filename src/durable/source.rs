@@ -12,7 +12,9 @@ use crate::inspect::Line;
 use crate::sync::{Named, Promise, Semaphore, Signal, Subscription, Watch};
 use crate::wait::ChangesOf;
 
+pub use crate::sync::semaphore::report_excess;
 pub use crate::sync::source::{Refused, SourceName};
+pub use crate::sync::watch::being_changed;
 
 /// A runtime that may be there, for all signals of `T`.
 pub trait SignalsOf<T>: RuntimeHere {
@@ -37,6 +39,13 @@ pub trait RuntimeSignals<T> {
 
     /// Emits an event to the wait that has waited longest. Returns it if there is none.
     fn emit_one(&self, signal: SourceName<'_>, at: Line, value: T) -> Result<Option<T>, Refused>;
+
+    /// Removes a signal: ends the waits for its removal.
+    ///
+    /// # Errors
+    ///
+    /// As all of these.
+    fn remove(&self, signal: SourceName<'_>, at: Line) -> Result<(), Refused>;
 
     /// A wait for the next event.
     fn wait(&self, signal: SourceName<'_>) -> Result<Box<dyn RuntimeEvents<T>>, Refused>;
@@ -66,6 +75,11 @@ pub trait RuntimeEvents<T> {
         cx: &mut Context<'_>,
         accept: &mut dyn FnMut(&T) -> bool,
     ) -> Result<Poll<T>, Refused>;
+
+    /// A wait for the removal of the signal. `None` if there is none: this is one, or does nothing now.
+    fn removals(&self) -> Option<Box<dyn RuntimeEvents<()>>> {
+        None
+    }
 
     /// How many events it has lost. A wait loses none.
     ///
@@ -112,6 +126,15 @@ pub trait RuntimeWatches<T> {
     /// Sets it.
     fn set(&self, watch: SourceName<'_>, at: Line, value: T) -> Result<(), Refused>;
 
+    /// Calls `change` once with the value, and sets it if that returns `true`.
+    fn change(
+        &self,
+        watch: SourceName<'_>,
+        start: Start<T>,
+        at: Line,
+        change: &mut dyn FnMut(&mut T) -> bool,
+    ) -> Result<(), Refused>;
+
     /// Removes it. Returns whether it was set.
     fn remove(&self, watch: SourceName<'_>, at: Line) -> Result<bool, Refused>;
 
@@ -145,6 +168,9 @@ pub trait RuntimeChanges<T> {
         cx: &mut Context<'_>,
         accept: &mut dyn FnMut(&T) -> bool,
     ) -> Result<Poll<T>, Refused>;
+
+    /// A wait for the removal of the watch.
+    fn removals(&self) -> Box<dyn RuntimeEvents<()>>;
 
     /// Makes the present value the next one of a stream.
     fn unsee(&mut self);

@@ -1,7 +1,7 @@
 //! How a signal, a watch or a semaphore finds its state: it has it, or it finds it by name in the
 //! executor that runs the caller.
 
-use std::any::TypeId;
+use std::any::{Any, TypeId};
 use std::fmt;
 use std::ops::Deref;
 use std::panic::Location;
@@ -10,7 +10,7 @@ use std::rc::{Rc, Weak};
 use crate::core::Core;
 use crate::core::base::call;
 use crate::core::scope::{self, recording};
-use crate::core::sources::{Declared, Entry};
+use crate::core::sources::{Added, Declared, Entry};
 use crate::durable::RuntimeHere;
 use crate::inspect::events;
 use crate::inspect::{Source, SourceKind};
@@ -241,6 +241,7 @@ impl<S: State + 'static> Name<S> {
         start: S::Start,
         find: fn(&Name<S>) -> Result<At<S>, Missing>,
     ) -> Self {
+        expect_without_key(base);
         Name {
             base,
             keyed: None,
@@ -249,6 +250,20 @@ impl<S: State + 'static> Name<S> {
             find,
             executor: None,
         }
+    }
+}
+
+/// Panics if a name has a bracket: with a key, another name would be the same.
+#[track_caller]
+const fn expect_without_key(base: &str) {
+    let base = base.as_bytes();
+    let mut at = 0;
+    while at < base.len() {
+        assert!(
+            base[at] != b'[',
+            "the name of a signal, a watch or a semaphore has a `[`, which begins a key: leave it out, and call `keyed`"
+        );
+        at += 1;
     }
 }
 
@@ -362,14 +377,14 @@ fn find_by_name<S: State + 'static>(name: &Name<S>) -> Result<Rc<S>, Missing> {
         what: S::describe,
         place: name.place,
     };
-    let get = || {
-        let found = core.sources.get(&declared, name.keyed.as_deref());
-        let found = found.map_err(|other| Missing::Another(Box::new([other, declared])))?;
-        let state = found.map(Rc::downcast::<S>);
-        Ok(state.map(|state| state.unwrap_or_else(|_| unreachable!("their types are the same"))))
+    let another = |other| Missing::Another(Box::new([other, declared]));
+    let of_type = |state: Rc<dyn Any>| {
+        let state = state.downcast::<S>();
+        state.unwrap_or_else(|_| unreachable!("their types are the same"))
     };
-    if let Some(state) = get()? {
-        return Ok(state);
+    let found = core.sources.get(&declared, name.keyed.as_deref());
+    if let Some(state) = found.map_err(another)? {
+        return Ok(of_type(state));
     }
     // The start value is made by user code, which may use the same name.
     let state = call::out(|| S::new(&name.start));
@@ -387,9 +402,9 @@ fn find_by_name<S: State + 'static>(name: &Name<S>) -> Result<Rc<S>, Missing> {
             }
         },
     };
-    let unused = core.sources.add(&declared, name.keyed.as_ref(), entry);
+    let Added { state, unused } = core.sources.add(&declared, name.keyed.as_ref(), entry);
     call::out(|| drop(unused));
-    Ok(get()?.expect("it was added"))
+    state.map(of_type).map_err(another)
 }
 
 impl<S: State> Clone for Name<S> {

@@ -303,3 +303,57 @@ fn a_handle_of_its_own_has_no_key_and_one_that_is_found_gets_no_second_name() {
     assert_eq!(place_of_panic(named), format!("{}:{line}", file!()));
     assert!(panic_of(named).contains("found by its name, `attack tokens`"));
 }
+
+/// Uses the same name, and another key of it, in its destructor.
+#[derive(Clone)]
+struct Noisy;
+
+thread_local! {
+    static NEXT_KEY: Cell<Option<u32>> = const { Cell::new(None) };
+}
+
+impl Drop for Noisy {
+    fn drop(&mut self) {
+        if let Some(next) = NEXT_KEY.take() {
+            NOISY.keyed(next).with(|_| ());
+            NEXT_KEY.set(Some(next + 1));
+        }
+    }
+}
+
+const NOISY: Watch<Noisy> = watch("noisy", || Noisy);
+
+#[test]
+fn the_destructor_of_a_value_that_is_removed_may_use_the_same_name() {
+    let executor = Executor::new();
+    executor.enter(|| {
+        NEXT_KEY.set(Some(1_000));
+        for key in 0..200 {
+            NOISY.keyed(key).with(|_| ());
+        }
+        NEXT_KEY.set(None);
+    });
+}
+
+const NUMBER: Watch<u32> = watch("same", || {
+    TEXT.keyed(1).with(|_| ());
+    1
+});
+const TEXT: Watch<String> = watch("same", String::new);
+
+#[test]
+fn a_start_value_that_uses_the_same_name_as_another_type_is_refused_and_the_other_type_stays() {
+    let executor = Executor::new();
+    executor.enter(|| {
+        let why = panic_of(|| NUMBER.keyed(1).with(|_| ()));
+        assert!(why.contains("the name `same` stands for"), "{why}");
+        assert_eq!(TEXT.keyed(1).get(), "");
+        assert_eq!(TEXT.keyed(2).get(), "");
+    });
+}
+
+#[test]
+fn a_name_with_a_bracket_is_refused_because_a_key_begins_with_one() {
+    let why = panic_of(|| drop(signal::<u32>("door[3]")));
+    assert!(why.contains("has a `[`, which begins a key"), "{why}");
+}

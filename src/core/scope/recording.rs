@@ -238,6 +238,14 @@ pub(crate) fn name() -> Option<&'static str> {
     recorded(|recording| recording.recorder.name())
 }
 
+/// Whether the recorder with this number records what is called here. In a hook, and in another coroutine or executor
+/// that the recorded coroutine polls, it does not.
+#[inline]
+#[must_use]
+pub fn is_recorded_by(serial: u32) -> bool {
+    recorded(|recording| recording.serial == serial).unwrap_or(false)
+}
+
 /// Whether a coroutine that records its waits is polled or replayed here.
 #[inline]
 pub(crate) fn is_recording() -> bool {

@@ -401,16 +401,25 @@ impl Semaphore {
         shared.grant();
         if let Some((out, excess, source)) = over {
             let of = source.map_or(String::new(), |source| format!(" of `{}`", source.name()));
-            report::suspicious(
-                Location::caller(),
-                format!(
-                    "the permits{of} were set to {count} while {out} are taken, so none is granted \
-                     until {excess} of those have been returned: to have them back now, stop the \
-                     scripts that hold them"
-                ),
-            );
+            report_excess(&of, [count, out, excess], Location::caller());
         }
     }
+}
+
+/// Reports that the number of permits `of` a name was set to `count`, with `out` taken, which are `excess` too many.
+pub fn report_excess(
+    of: &str,
+    [count, out, excess]: [usize; 3],
+    place: &'static Location<'static>,
+) {
+    report::suspicious(
+        place,
+        format!(
+            "the permits{of} were set to {count} while {out} are taken, so none is granted \
+             until {excess} of those have been returned: to have them back now, stop the \
+             scripts that hold them"
+        ),
+    );
 }
 
 /// Declares permits that scripts find by their name, in the executor that runs them.
@@ -420,8 +429,8 @@ impl Semaphore {
 ///
 /// # Panics
 ///
-/// Calls on the handle panic outside of an executor, and if other code has declared permits of that name with
-/// another count in this executor.
+/// If the name has a `[`, which begins a key. Calls on the handle panic outside of an executor, and if other code has
+/// declared permits of that name with another count in this executor.
 ///
 /// # Examples
 ///

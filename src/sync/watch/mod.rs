@@ -216,7 +216,7 @@ impl<T> Watch<T> {
 
     /// Sets a watch that is found by its name to its start value: when its entity is gone, for example.
     /// Nothing is kept for it then, as soon as nothing waits for it. If the value was set, this is a
-    /// change. Returns whether it was set.
+    /// change. Waits that are made with [`or_closed`](Changed::or_closed) end with an error. Returns whether it was set.
     ///
     /// # Panics
     ///
@@ -254,8 +254,15 @@ impl<T> Watch<T> {
         };
         shared.expect_present();
         let was_set = !shared.is_new();
-        if was_set {
-            shared.set(call::out(name.start()), true);
+        let start = was_set.then(|| call::out(name.start()));
+        let began = {
+            let waiters = &mut shared.state.borrow_mut().waiters;
+            waiters.note_removed();
+            waiters.began()
+        };
+        match start {
+            Some(start) => shared.set(start, true),
+            None => shared.wake(began),
         }
         was_set
     }
@@ -406,12 +413,7 @@ impl<T> Watch<T> {
     {
         let shared = match self.place.find_now("Watch::update") {
             Ok(shared) => shared,
-            Err(runtime) => {
-                let mut value = get_in(&runtime);
-                let output = change(&mut value);
-                set_in(&runtime, value);
-                return output;
-            }
+            Err(runtime) => return change_in(&runtime, |value| (change(value), true)),
         };
         shared.change(|value| (change(value), true))
     }
@@ -454,21 +456,15 @@ impl<T> Watch<T> {
     where
         T: Clone,
     {
-        let shared = match self.place.find_now("Watch::update_if") {
-            Ok(shared) => shared,
-            Err(runtime) => {
-                let mut value = get_in(&runtime);
-                let is_changed = change(&mut value);
-                if is_changed {
-                    set_in(&runtime, value);
-                }
-                return is_changed;
-            }
-        };
-        shared.change(|value| {
+        let change = |value: &mut T| {
             let is_changed = change(value);
             (is_changed, is_changed)
-        })
+        };
+        let shared = match self.place.find_now("Watch::update_if") {
+            Ok(shared) => shared,
+            Err(runtime) => return change_in(&runtime, change),
+        };
+        shared.change(change)
     }
 
     /// Returns a handle that reads and waits, and cannot change the value.
@@ -649,6 +645,24 @@ fn set_in<T>(runtime: &InRuntime<'_, Shared<T>>, value: T) {
     runtime.call(|watches, name, _| watches.set(name, at, value));
 }
 
+/// Calls `change` with the value, which also returns whether it has changed it.
+#[track_caller]
+fn change_in<T, R>(
+    runtime: &InRuntime<'_, Shared<T>>,
+    change: impl FnOnce(&mut T) -> (R, bool),
+) -> R {
+    let at = Location::caller();
+    let (mut change, mut output) = (Some(change), None);
+    let mut once = |value: &mut T| {
+        let change = change.take().expect("it is called once");
+        let (returned, is_changed) = change(value);
+        output = Some(returned);
+        is_changed
+    };
+    runtime.call(|watches, name, start| watches.change(name, *start, at, &mut once));
+    output.expect("it was called")
+}
+
 /// Declares a watch that scripts find by its name, in the executor that runs them.
 ///
 /// Like [`signal`](crate::sync::signal()), for a value: the result is a handle with all methods of [`Watch`], for
@@ -656,8 +670,8 @@ fn set_in<T>(runtime: &InRuntime<'_, Shared<T>>, value: T) {
 ///
 /// # Panics
 ///
-/// Calls on the handle panic outside of an executor, and if other code has declared a watch of that name with
-/// another type in this executor.
+/// If the name has a `[`, which begins a key. Calls on the handle panic outside of an executor, and if other code has
+/// declared a watch of that name with another type in this executor.
 ///
 /// # Examples
 ///
@@ -946,7 +960,13 @@ impl<T> Drop for Changing<'_, T> {
 #[cold]
 #[track_caller]
 fn is_being_changed(place: &Location<'_>) -> ! {
-    panic!(
+    panic!("{}", being_changed(place))
+}
+
+/// The message of a panic: a closure that was called at `place` changes the watch.
+#[cold]
+pub fn being_changed(place: &Location<'_>) -> String {
+    format!(
         "a watch was read or changed inside the closure of its own `update`, called at {place}: \
          use the argument of that closure, or do it before or after the `update`"
     )

@@ -5,6 +5,7 @@
 //! before is gone.
 
 use std::cell::RefCell;
+use std::mem::ManuallyDrop;
 use std::thread::LocalKey;
 
 use crate::bytes::{Bytes, Mark, Topic};
@@ -32,31 +33,59 @@ pub(crate) struct Taken {
     pub(crate) is_any: bool,
 }
 
+/// What a call puts aside for the calls inside it.
+///
+/// Without a destructor it is there until the thread has ended: the destructors of other thread-locals may use a
+/// runtime. Nothing leaks, since each [`PutBack`] puts back what was there before, which is none at last.
+pub(crate) struct Aside<T>(RefCell<ManuallyDrop<Option<T>>>);
+
+impl<T> Aside<T> {
+    pub(crate) const fn new() -> Self {
+        Aside(RefCell::new(ManuallyDrop::new(None)))
+    }
+
+    pub(crate) fn replace(&self, it: Option<T>) -> Option<T> {
+        ManuallyDrop::into_inner(self.0.replace(ManuallyDrop::new(it)))
+    }
+
+    /// Calls `f`, which must call no user code.
+    pub(crate) fn with_mut<R>(&self, f: impl FnOnce(Option<&mut T>) -> R) -> R {
+        f(self.0.borrow_mut().as_mut())
+    }
+}
+
 thread_local! {
     /// The state that is being serialised.
-    static TAKING: RefCell<Option<Taken>> = const { RefCell::new(None) };
+    static TAKING: Aside<Taken> = const { Aside::new() };
 }
 
 /// Puts back what was there before, even if user code panics.
-pub(crate) struct PutBack<T: 'static>(
-    pub(crate) &'static LocalKey<RefCell<Option<T>>>,
-    pub(crate) Option<T>,
-);
+pub(crate) struct PutBack<T: 'static>(&'static LocalKey<Aside<T>>, Option<T>);
+
+impl<T> PutBack<T> {
+    /// Puts `it` aside until this is dropped.
+    pub(crate) fn after(aside: &'static LocalKey<Aside<T>>, it: T) -> Self {
+        PutBack(aside, aside.with(|aside| aside.replace(Some(it))))
+    }
+
+    /// What is aside now.
+    pub(crate) fn take(&self) -> Option<T> {
+        self.0.with(|aside| aside.replace(None))
+    }
+}
 
 impl<T> Drop for PutBack<T> {
     fn drop(&mut self) {
         let before = self.1.take();
-        drop(self.0.replace(before));
+        drop(self.0.with(|aside| aside.replace(before)));
     }
 }
 
 /// Calls `f`, which serialises a state, and returns what that takes along.
 pub(crate) fn take(f: &mut dyn FnMut() -> Bytes) -> (Bytes, Taken) {
-    let put_back = PutBack(&TAKING, TAKING.replace(Some(Taken::default())));
+    let aside = PutBack::after(&TAKING, Taken::default());
     let state = f();
-    let taken = TAKING.take().unwrap_or_default();
-    drop(put_back);
-    (state, taken)
+    (state, aside.take().unwrap_or_default())
 }
 
 /// What is known of the subscriptions of a state that other code has read since: those that this code
@@ -72,5 +101,5 @@ pub(crate) fn as_known(of_state: Vec<Carried>, before: &[Carried]) -> Vec<Carrie
 
 /// Calls `f` with what the state that is being serialised has noted. `None` if none is.
 pub(crate) fn taking<R>(f: impl FnOnce(Option<&mut Taken>) -> R) -> R {
-    TAKING.with_borrow_mut(|taken| f(taken.as_mut()))
+    TAKING.with(|taken| taken.with_mut(f))
 }

@@ -1,11 +1,12 @@
 //! What is lost, because a buffer is full or a script has not read it: each loss is reported.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::fmt;
 
 use framestep::durable::{Door, to_stderr};
 
+use crate::hook::Hook;
 use crate::ids::ScriptId;
 
 /// Something that came for a script and that the script does not receive, or a buffer that grows until
@@ -183,42 +184,27 @@ impl fmt::Display for Loss {
     }
 }
 
-/// Receives the reports.
-pub(crate) type LossHook = Box<dyn FnMut(&Loss)>;
-
 /// How many losses are printed without a hook.
 const PRINTED: usize = 20;
 
 /// Who hears of losses.
 pub(crate) struct Losses {
     door: Door,
-    hook: RefCell<Option<LossHook>>,
+    pub(crate) hook: Hook<Loss>,
     /// What has been printed, for each script and thing once.
     printed: RefCell<BTreeSet<(u8, &'static str, String)>>,
     /// What is reported after a restore, so that the hook does not find half of a state.
     held: RefCell<Option<Vec<Loss>>>,
-    is_closed: Cell<bool>,
 }
 
 impl Losses {
     pub(crate) fn new(door: Door) -> Self {
         Losses {
             door,
-            hook: RefCell::default(),
+            hook: Hook::new(),
             printed: RefCell::default(),
             held: RefCell::default(),
-            is_closed: Cell::default(),
         }
-    }
-
-    pub(crate) fn set_hook(&self, hook: LossHook) {
-        drop(self.hook.replace(Some(hook)));
-    }
-
-    /// The runtime is being dropped: nothing more is reported.
-    pub(crate) fn close(&self) {
-        self.is_closed.set(true);
-        drop(self.hook.take());
     }
 
     /// Calls `f`, and reports the losses of it afterwards.
@@ -235,22 +221,15 @@ impl Losses {
     /// Reports a loss. The caller has changed all that it changes, and borrows nothing.
     #[cold]
     pub(crate) fn report(&self, loss: &Loss) {
-        if self.is_closed.get() {
+        if self.hook.is_closed() {
             return;
         }
         if let Some(held) = &mut *self.held.borrow_mut() {
             held.push(loss.clone());
             return;
         }
-        let hook = self.hook.take();
-        match hook {
-            Some(mut hook) => {
-                self.door.call_hook("on_loss", || hook(loss));
-                if !self.is_closed.get() {
-                    self.hook.borrow_mut().get_or_insert(hook);
-                }
-            }
-            None => self.print(loss),
+        if !self.hook.call(&self.door, "on_loss", loss) {
+            self.print(loss);
         }
     }
 

@@ -18,12 +18,13 @@ pub(crate) use self::promises::{PromiseEntry, Settled};
 pub(crate) use self::questions::{Question, Questions};
 pub(crate) use self::signals::{Given, SignalEntry, SignalWait, Stream, StreamGuard};
 pub(crate) use self::typed::Typed;
-pub(crate) use self::values::ValueEntry;
+pub(crate) use self::values::{Changing, ValueEntry};
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::marker::PhantomData;
+use std::panic::Location;
 use std::rc::{Rc, Weak};
 
 use serde::{Deserialize, Serialize};
@@ -43,6 +44,8 @@ pub(crate) struct Events {
     pub(crate) signals: RefCell<BTreeMap<Topic, SignalEntry>>,
     pub(crate) streams: RefCell<BTreeMap<Owned, Stream>>,
     pub(crate) values: RefCell<BTreeMap<Topic, ValueEntry>>,
+    /// The values that closures change, and where they were called: the innermost one last.
+    changing: RefCell<Vec<(Box<str>, &'static Location<'static>)>>,
     pub(crate) permits: RefCell<BTreeMap<Topic, PermitsEntry>>,
     /// Which permits scripts have.
     pub(crate) held: RefCell<BTreeMap<Owned, Held>>,
@@ -177,6 +180,7 @@ impl Events {
             signals: RefCell::default(),
             streams: RefCell::default(),
             values: RefCell::default(),
+            changing: RefCell::default(),
             permits: RefCell::default(),
             held: RefCell::default(),
             promises: RefCell::default(),

@@ -247,6 +247,12 @@ impl Events {
         entry.map_or(declared, |entry| entry.count)
     }
 
+    /// How many permits scripts have.
+    pub(crate) fn taken_permits(&self, name: &str) -> u64 {
+        let permits = self.permits.borrow();
+        permits.get(name).map_or(0, |entry| entry.held)
+    }
+
     /// How many permits are free: none while a script waits.
     pub(crate) fn free_permits(&self, name: &str, declared: u64) -> u64 {
         let permits = self.permits.borrow();

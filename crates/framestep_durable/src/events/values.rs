@@ -1,5 +1,6 @@
 //! Values: what they are, and which waits they have.
 
+use std::panic::Location;
 use std::rc::Rc;
 
 use crate::bytes::{Bytes, Topic};
@@ -26,6 +27,24 @@ impl ValueEntry {
 
     pub(crate) fn is_empty(&self) -> bool {
         self.value.is_none() && self.waits.is_empty()
+    }
+}
+
+/// A value while a closure changes it. What the closure has is a copy, so nothing else may change it.
+pub(crate) struct Changing(Rc<Events>);
+
+impl Changing {
+    pub(crate) fn begin(events: &Rc<Events>, name: &str, at: &'static Location<'static>) -> Self {
+        events.changing.borrow_mut().push((name.into(), at));
+        Changing(Rc::clone(events))
+    }
+}
+
+impl Drop for Changing {
+    fn drop(&mut self) {
+        // Closures end in the reverse order.
+        let ended = self.0.changing.borrow_mut().pop();
+        debug_assert!(ended.is_some(), "it began");
     }
 }
 
@@ -76,6 +95,13 @@ impl Events {
         let values = self.values.borrow();
         let entry = values.get(name);
         entry.map_or((0, None), |entry| (entry.changes, entry.value.clone()))
+    }
+
+    /// The call whose closure changes a value, if one does.
+    pub(crate) fn changed_at(&self, name: &str) -> Option<&'static Location<'static>> {
+        let changing = self.changing.borrow();
+        let mut of_name = changing.iter().filter(|(changed, _)| **changed == *name);
+        of_name.next().map(|(_, at)| *at)
     }
 
     /// Sets a value, or removes it, and wakes the scripts that wait for a change, in order. Returns

@@ -6,6 +6,7 @@ use std::fmt;
 
 use framestep::durable::{Door, to_stderr};
 
+use crate::hook::Hook;
 use crate::ids::{NamedScript, ScriptId};
 
 /// A chapter that has become long, for [`on_long_chapter`](crate::RuntimeHandle::on_long_chapter).
@@ -48,13 +49,10 @@ impl fmt::Display for LongChapter {
 /// on.
 const FIRST: u32 = 1_000;
 
-/// Receives the reports.
-pub(crate) type LongChapterHook = Box<dyn FnMut(&LongChapter)>;
-
 /// Which long chapters are reported, and stopped.
 pub(crate) struct LongChapters {
     max_entries: u32,
-    hook: RefCell<Option<LongChapterHook>>,
+    pub(crate) hook: Hook<LongChapter>,
     /// The entries at which each script was reported last.
     reported: RefCell<HashMap<ScriptId, u32>>,
 }
@@ -91,7 +89,7 @@ impl LongChapters {
     pub(crate) fn new(max_entries: u32) -> Self {
         LongChapters {
             max_entries,
-            hook: RefCell::default(),
+            hook: Hook::new(),
             reported: RefCell::default(),
         }
     }
@@ -107,10 +105,6 @@ impl LongChapters {
     /// The first number of entries that matters.
     fn first(&self) -> u32 {
         FIRST.min(self.max_entries.saturating_add(1))
-    }
-
-    pub(crate) fn set_hook(&self, hook: LongChapterHook) {
-        self.hook.replace(Some(hook));
     }
 
     /// Forgets reports of scripts that a rollback takes back, or, after a restore of a file, of
@@ -152,17 +146,10 @@ impl LongChapters {
     }
 
     fn report(&self, door: &Door, chapter: &LongChapter) {
-        let hook = self.hook.take();
-        match hook {
-            Some(mut hook) => {
-                door.call_hook("on_long_chapter", || hook(chapter));
-                self.hook.borrow_mut().get_or_insert(hook);
-            }
-            None => {
-                to_stderr(&format!(
-                    "framestep_durable: {chapter} (`Runtime::on_long_chapter` receives this)"
-                ));
-            }
+        if !self.hook.call(door, "on_long_chapter", chapter) && !self.hook.is_closed() {
+            to_stderr(&format!(
+                "framestep_durable: {chapter} (`Runtime::on_long_chapter` receives this)"
+            ));
         }
     }
 }

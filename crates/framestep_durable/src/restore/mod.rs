@@ -151,6 +151,7 @@ impl Shared {
         policy: &mut dyn FnMut(&Divergence) -> Policy,
         compares_lines: bool,
     ) -> Result<Restored, RestoreError> {
+        self.reached.note_reached();
         // Of other steps, the same frames are other times: the journals would be of another game.
         let settings = self.door.settings();
         if save.settings != settings {
@@ -177,13 +178,13 @@ impl Shared {
         let clocks = self.clocks.of_save(&save.clock_parents);
         let clocks = clocks.ok_or(RestoreError::Damaged)?;
         self.prepare_all(save, policy, compares_lines, &mut restored, &mut prepared)?;
-        clocks.keep();
         // What the new scripts store and read is known from their replays.
         if !save.is_taken {
             if let Some(error) = save.misread_values(&self.sites.sites()) {
                 return Err(error);
             }
         }
+        clocks.keep();
         // From here on, nothing fails: what a file may say was tried above. All is replaced in one step. The
         // hooks of the host may use the runtime, so they are called before or after it, never in the middle.
         let act = || self.door.replace(|| self.rebuild(save, &prepared.scripts));
@@ -211,7 +212,7 @@ impl Shared {
         let registry = Registry::clone(&self.registry());
         let limits = Limits::default();
         let shared = Shared::new(executor.durable(), executor.handle(), registry, limits);
-        shared.losses.close();
+        shared.close_hooks();
         let stand_in = |image| {
             let cell = Rc::new(dropped(&shared, image).ok_or(RestoreError::Damaged)?);
             let fate = Fate::Stays;
@@ -253,7 +254,6 @@ impl Shared {
     pub(crate) fn go_back(self: &Rc<Self>, save: &SaveState) -> Result<(), RestoreError> {
         self.check_replaceable()?;
         let save = self.with_births(save);
-        self.reached.note_reached();
         self.restore(&save, &mut |_| Policy::Fail, true).map(drop)
     }
 

@@ -467,7 +467,7 @@ impl Deref for Runtime {
 impl Drop for Runtime {
     fn drop(&mut self) {
         // What its scripts have not read is not lost to them.
-        self.host.shared().losses.close();
+        self.host.shared().close_hooks();
         // Scripts refer to the runtime, and the runtime to them.
         let scripts: Vec<_> = self
             .host

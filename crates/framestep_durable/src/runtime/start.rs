@@ -1,19 +1,24 @@
 //! Starting scripts in scripts.
 
+use std::rc::Rc;
+
 use framestep::{Coroutine, Phase};
 
 use crate::bytes::Bytes;
 use crate::ids::{Birth, OwnerId, ScriptId};
 use crate::journal::Call;
 use crate::runtime::{Joins, ScriptHandle};
+use crate::script::place::{Place, place};
 use crate::script::{
-    Begun, Code, DurableScript, Making, begin_once, context, expect_read, run_chapters,
+    Begun, Code, DurableScript, Making, Shared, begin_once, discard, expect_read, run_chapters,
 };
 
 /// Starts another script: it runs up to its first wait before this returns. It inherits the
 /// owner, the clock and the home phase of this one. See [`framestep::start`].
 ///
-/// Outside of a durable script, it starts a plain coroutine, which cannot be saved.
+/// The host starts one in [`Runtime::enter`](crate::Runtime::enter), as with
+/// [`Runtime::start`](crate::RuntimeHandle::start). In an executor without a runtime, it starts a plain coroutine, which
+/// cannot be saved.
 ///
 /// # Panics
 ///
@@ -82,6 +87,7 @@ fn make<S: DurableScript>(
     let mut script = Some(script);
     let code = Code::of::<S>();
     let joins = make_any(function, making, code, &mut || begin_once(&mut script));
+    discard(script);
     ScriptHandle::of(joins.returning::<S::Output>())
 }
 
@@ -94,28 +100,44 @@ pub(crate) fn make_any(
     chapter: &mut dyn FnMut() -> Begun,
 ) -> Joins {
     let caller = Call::new(function, code.name);
-    let Some(cell) = context::current() else {
-        return Joins::of_plain(make_outside(code, chapter(), making));
+    let cell = match place() {
+        Some(Place::Script(cell)) => cell,
+        Some(Place::Host(shared)) => return make_by_host(&shared, making, code, chapter),
+        None => return Joins::of_plain(make_outside(code, chapter(), making)),
     };
     let shared = cell.shared();
     // Recorded before the script runs, so that it knows its number.
     let mut begun = None;
     let made = cell.effect(caller, || {
         begun = Some(shared.begin(code, chapter));
-        Bytes::of(&shared.scripts.next.get())
+        Bytes::of(&shared.scripts.next_id().0)
     });
     let Some(made) = made else {
         return Joins::void();
     };
-    let id: u64 = expect_read(&made);
-    let id = ScriptId(id);
+    let id = ScriptId(expect_read(&made));
     let Some(begun) = begun else {
         return Joins::new(shared, id, None).replayed_by(&cell);
     };
     let birth = Birth::new();
     let joins = Joins::new(shared, id, Some(birth));
-    let made = shared.make(code, begun, making, birth, Some(&cell));
-    debug_assert_eq!(made, joins.id());
+    shared.make((id, birth), code, begun, making, Some(&cell));
+    joins
+}
+
+/// The same for the host.
+#[track_caller]
+pub(crate) fn make_by_host(
+    shared: &Rc<Shared>,
+    making: Making,
+    code: Code,
+    chapter: &mut dyn FnMut() -> Begun,
+) -> Joins {
+    let begun = shared.begin(code, chapter);
+    // The handle is counted first: a script may end as it starts.
+    let (id, birth) = (shared.scripts.next_id(), Birth::new());
+    let joins = Joins::new(shared, id, Some(birth));
+    shared.make((id, birth), code, begun, making, None);
     joins
 }
 

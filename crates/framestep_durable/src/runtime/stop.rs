@@ -102,7 +102,7 @@ impl OwnerId {
         let mut birth = None;
         let made = cell.effect(Call::new("stop_within", ""), || {
             birth = Some(Birth::new());
-            Bytes::of(&shared.scripts.next.get())
+            Bytes::of(&shared.scripts.next_id().0)
         });
         let Some(made) = made else {
             return StopWithin(ScriptHandle::of(Joins::void()));
@@ -194,8 +194,8 @@ impl Shared {
             .wake(&mut waits.into_iter().map(|(.., script)| script));
     }
 
-    /// Asks the scripts of an owner to stop, and stops those that are left after a length. `id` is the
-    /// next number of a script. The call is at `place`.
+    /// Asks the scripts of an owner to stop, and stops those that are left after a length. `id` is a
+    /// new number of a script. The call is at `place`.
     pub(crate) fn stop_owner_within(
         self: &Rc<Self>,
         (id, birth): (ScriptId, Birth),
@@ -203,7 +203,6 @@ impl Shared {
         length_ns: Option<u64>,
         place: &'static Location<'static>,
     ) -> Joins {
-        self.scripts.next.set(id.0 + 1);
         let joins = Joins::new(self, id, Some(birth));
         let stops = self.owners.get(owner);
         let stop = stops.map(|of| {

@@ -71,6 +71,8 @@ pub(crate) struct ScriptCell {
     /// Whether the next entry is the first of a poll.
     pub(super) begins_poll: Cell<bool>,
     pub(super) is_in_closure: Cell<bool>,
+    /// Whether what a replay was given for an effect is being [dropped](Self::discarding).
+    is_discarding: Cell<bool>,
     pub(crate) length: Length,
     pub(super) replay: RefCell<Replay>,
     /// The replay, if its code has changed since.
@@ -167,6 +169,7 @@ impl ScriptCell {
             mode: Cell::new(Mode::Live),
             begins_poll: Cell::new(false),
             is_in_closure: Cell::new(false),
+            is_discarding: Cell::new(false),
             length: shared.long_chapters.begin(),
             replay: RefCell::default(),
             aligned: RefCell::default(),
@@ -492,18 +495,38 @@ impl ScriptCell {
         matches!(self.mode.get(), Mode::Replay | Mode::Begin)
     }
 
+    /// Calls `f`, in which a replay drops what was given for an effect. The effects of its destructor are none of the
+    /// script's own.
+    pub(crate) fn discarding<R>(&self, f: impl FnOnce() -> R) -> R {
+        let _leave = Flag::raise(&self.is_discarding);
+        f()
+    }
+
+    /// Whether what a replay was given for an effect is being [dropped](Self::discarding).
+    pub(super) fn is_discarding(&self) -> bool {
+        self.is_discarding.get()
+    }
+
     /// Calls `f` as a closure of the script: effects inside of it are a part of what calls it, and
     /// waits are refused.
     pub(crate) fn in_closure<R>(&self, f: impl FnOnce() -> R) -> R {
-        /// Closures may nest, and panic.
-        struct Leave<'a>(&'a Cell<bool>, bool);
-        impl Drop for Leave<'_> {
-            fn drop(&mut self) {
-                self.0.set(self.1);
-            }
-        }
-        let _leave = Leave(&self.is_in_closure, self.is_in_closure.replace(true));
+        let _leave = Flag::raise(&self.is_in_closure);
         f()
+    }
+}
+
+/// A flag that is raised until this is dropped. What is called meanwhile may raise it again, and panic.
+struct Flag<'a>(&'a Cell<bool>, bool);
+
+impl<'a> Flag<'a> {
+    fn raise(flag: &'a Cell<bool>) -> Self {
+        Flag(flag, flag.replace(true))
+    }
+}
+
+impl Drop for Flag<'_> {
+    fn drop(&mut self) {
+        self.0.set(self.1);
     }
 }
 

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::mem::ManuallyDrop;
 use std::rc::Rc;
 
-use framestep::durable::{record, replay};
+use framestep::durable::{is_recorded_by, record, replay};
 
 use crate::places::note::{self, Here};
 use crate::places::watch;
@@ -70,15 +70,25 @@ pub(crate) fn within_replay<R>(cell: &Rc<ScriptCell>, f: impl FnOnce() -> R) -> 
     replay(&**cell, cell.serial, f)
 }
 
-/// The current script, if there is one.
+/// Calls `f` with the current script, if the caller is a part of it.
+///
+/// While it is polled, other code may run that is none: a hook of the host, the destructor of a plain coroutine, another
+/// executor. A replay would not run that, so it must leave no entries.
 #[inline]
-pub(crate) fn current() -> Option<Rc<ScriptCell>> {
+fn with_current<R>(f: impl FnOnce(Option<&Rc<ScriptCell>>) -> R) -> R {
     CURRENT.with(|current| {
-        let script = ManuallyDrop::into_inner(current.take());
-        let found = script.clone();
-        current.set(ManuallyDrop::new(script));
+        let script = current.take();
+        let records = |script: &&Rc<ScriptCell>| is_recorded_by(script.serial);
+        let found = f(script.as_ref().filter(records));
+        current.set(script);
         found
     })
+}
+
+/// The current script, if the caller is a part of one.
+#[inline]
+pub(crate) fn current() -> Option<Rc<ScriptCell>> {
+    with_current(|script| script.cloned())
 }
 
 /// The name of the durable script whose own code makes this call. `None` outside of durable
@@ -87,12 +97,9 @@ pub(crate) fn current() -> Option<Rc<ScriptCell>> {
 /// For packages with functions that reach the world without this crate. What such a call does or
 /// returns is not recorded: a script that is restored would make it again.
 pub fn unrecorded() -> Option<&'static str> {
-    CURRENT.with(|current| {
-        let script = current.take();
-        let found = script.as_ref().filter(|script| !script.is_in_closure());
-        let name = found.map(|script| script.name());
-        current.set(script);
-        name
+    with_current(|script| {
+        let script = script.filter(|script| !script.is_in_closure());
+        script.map(|script| script.name())
     })
 }
 

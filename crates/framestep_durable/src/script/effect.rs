@@ -1,6 +1,7 @@
 //! Effects: what a script does besides waiting. Each effect is done once, and its result
 //! recorded.
 
+use std::mem;
 use std::panic::Location;
 
 use framestep::Time;
@@ -45,10 +46,12 @@ use crate::script::{ChangesNoLocal, Recorded, ScriptCell, Shared, context, unrea
 pub fn with<W: 'static, R: Recorded>(f: impl FnOnce(&mut W) -> R + ChangesNoLocal) -> R {
     let within = type_name_of(&f);
     let mut f = Some(f);
-    lends_mut("with", within, &mut |state| match f.take() {
+    let result = lends_mut("with", within, &mut |state| match f.take() {
         Some(f) => f(state),
         None => done_twice(),
-    })
+    });
+    discard(f);
+    result
 }
 
 /// Calls `f` with a shared reference to the state that the host has lent, and records what it
@@ -62,10 +65,12 @@ pub fn with<W: 'static, R: Recorded>(f: impl FnOnce(&mut W) -> R + ChangesNoLoca
 pub fn with_ref<W: 'static, R: Recorded>(f: impl FnOnce(&W) -> R + ChangesNoLocal) -> R {
     let within = type_name_of(&f);
     let mut f = Some(f);
-    lends_ref("with_ref", within, &mut |state| match f.take() {
+    let result = lends_ref("with_ref", within, &mut |state| match f.take() {
         Some(f) => f(state),
         None => done_twice(),
-    })
+    });
+    discard(f);
+    result
 }
 
 /// Calls `f` with the state that the host has lent, like [`with()`], but at most once in the life
@@ -134,7 +139,9 @@ where
     let Some(cell) = context::current() else {
         return act();
     };
-    match once(&cell, label, caller, &mut || Bytes::of(&act())) {
+    let done = once(&cell, label, caller, &mut || Bytes::of(&act()));
+    discard(f);
+    match done {
         Some(result) => result.read().unwrap_or_else(|| {
             unreadable::<R>(format_args!(
                 "what was done once as {label:?} has not returned a `{}`",
@@ -157,7 +164,7 @@ fn once(
     let recorded = Bytes::of(label);
     let entry = cell.effect(caller, || {
         if done().is_none() {
-            let result = cell.in_closure(&mut *act);
+            let result = act();
             cell.change().once.insert(label, result);
         }
         recorded.clone()
@@ -191,10 +198,12 @@ fn once(
 pub fn effect<R: Recorded>(f: impl FnOnce() -> R + ChangesNoLocal) -> R {
     let within = type_name_of(&f);
     let mut f = Some(f);
-    records("effect", within, &mut || match f.take() {
+    let result = records("effect", within, &mut || match f.take() {
         Some(f) => Ok(f()),
         None => done_twice(),
-    })
+    });
+    discard(f);
+    result
 }
 
 /// `f` is called at most once.
@@ -244,7 +253,7 @@ pub(crate) fn records_in<R: Serialize + DeserializeOwned>(
     let mut given = None;
     let mut value = cell.shared().scratch.take();
     let done = cell.effect_in(&caller, &mut value, &mut |value| {
-        let result = cell.in_closure(&mut act);
+        let result = act();
         bytes::write(&result, value);
         given = Some(result);
     });
@@ -267,6 +276,22 @@ fn lent<R>(call: &str, at: &Location<'_>, done: Result<R, LendError>) -> R {
     match done {
         Ok(done) => done,
         Err(error) => refuse(call, at, error),
+    }
+}
+
+/// Drops what a script has given for an effect that was done before. What its destructor does was a part of that.
+pub(crate) fn discard<T>(given: Option<T>) {
+    if mem::needs_drop::<T>() && given.is_some() {
+        let mut given = given;
+        discard_with(&mut || drop(given.take()));
+    }
+}
+
+#[cold]
+fn discard_with(drop: &mut dyn FnMut()) {
+    match context::current() {
+        Some(cell) => cell.discarding(drop),
+        None => drop(),
     }
 }
 

@@ -5,11 +5,10 @@
 //! happens, and is read back from the bytes, as in a restore: what the live value knew of the chapter
 //! before is gone.
 
-use std::cell::RefCell;
 use std::rc::Rc;
 
 use crate::bytes::Topic;
-use crate::events::carried::{PutBack, taking};
+use crate::events::carried::{Aside, PutBack, taking};
 use crate::events::{Carried, Events, Typed};
 use crate::ids::ScriptId;
 use crate::script::context;
@@ -35,9 +34,9 @@ enum Numbers {
 
 thread_local! {
     /// For which script states are made now, if it is not that which is polled.
-    static TARGET: RefCell<Option<Target>> = const { RefCell::new(None) };
+    static TARGET: Aside<Target> = const { Aside::new() };
     /// The subscriptions in the state that is being read for a replay.
-    static READ: RefCell<Option<Vec<Typed>>> = const { RefCell::new(None) };
+    static READ: Aside<Vec<Typed>> = const { Aside::new() };
 }
 
 /// Calls `f`, which makes the state of a new script.
@@ -65,15 +64,16 @@ pub(crate) fn for_restored<R>(events: &Rc<Events>, script: ScriptId, f: impl FnO
 }
 
 fn with_target<R>(target: Target, f: impl FnOnce() -> R) -> R {
-    let _put_back = PutBack(&TARGET, TARGET.replace(Some(target)));
+    let _aside = PutBack::after(&TARGET, target);
     f()
 }
 
 /// The script for which a state is made now. `None` outside of a runtime: states of plain coroutines
 /// stay as they are.
 fn target() -> Option<Target> {
-    if let Some(target) = TARGET.with_borrow(Clone::clone) {
-        return Some(target);
+    let target = TARGET.with(|aside| aside.with_mut(|target| target.cloned()));
+    if target.is_some() {
+        return target;
     }
     let cell = context::current()?;
     let numbers = if cell.is_live() {
@@ -91,11 +91,9 @@ fn target() -> Option<Target> {
 /// Calls `f`, which reads the state of a script, and returns as what the events of its subscriptions
 /// are read. The script may not have used them yet.
 pub(crate) fn reading<R>(f: impl FnOnce() -> R) -> (R, Vec<Typed>) {
-    let put_back = PutBack(&READ, READ.replace(Some(Vec::new())));
+    let aside = PutBack::after(&READ, Vec::new());
     let made = f();
-    let read = READ.take().unwrap_or_default();
-    drop(put_back);
-    (made, read)
+    (made, aside.take().unwrap_or_default())
 }
 
 /// Notes in the subscriptions of a state as what it [was read](reading) with them.
@@ -110,10 +108,12 @@ pub(crate) fn note_types(carried: &mut [Carried], read: &[Typed]) {
 
 /// Notes a subscription in the state that is being read.
 pub(crate) fn note_read(subscription: Typed) {
-    READ.with_borrow_mut(|read| {
-        if let Some(read) = read {
-            read.push(subscription);
-        }
+    READ.with(|aside| {
+        aside.with_mut(|read| {
+            if let Some(read) = read {
+                read.push(subscription);
+            }
+        });
     });
 }
 

@@ -58,18 +58,16 @@ impl Shared {
         hand_over::for_new(&self.events, chapter)
     }
 
-    /// Makes a script from its first chapter. `by` is the script that makes it, if there is one.
+    /// Makes a script with a new number from its first chapter. `by` is the script that makes it, if there is one.
     #[track_caller]
     pub(crate) fn make(
         self: &Rc<Self>,
+        (id, birth): (ScriptId, Birth),
         code: Code,
         begun: Begun,
         making: Making,
-        birth: Birth,
         by: Option<&Rc<ScriptCell>>,
-    ) -> ScriptId {
-        let id = ScriptId(self.scripts.next.get());
-        self.scripts.next.set(id.0 + 1);
+    ) {
         let inherited = by.and_then(|by| by.owner);
         let owner = making.owner.or(inherited);
         let home = making.home.or(by.map(|by| by.home));
@@ -89,7 +87,6 @@ impl Shared {
         self.events.carry(id, &begun.carried);
         self.inherit_request(&cell, by);
         self.adopt(&Rc::new(cell), making, by.is_some());
-        id
     }
 
     /// Adds a new script to the executor.

@@ -31,7 +31,7 @@ mod stop_wait;
 
 pub(crate) use self::cell::{ScriptCell, counts};
 pub(crate) use self::driver::Driver;
-pub(crate) use self::effect::{command, expect_read, type_name_of};
+pub(crate) use self::effect::{command, discard, expect_read, type_name_of};
 pub(crate) use self::image::{EndedImage, KeptImage, ScriptImage, SlotImage, WaitImage};
 pub(crate) use self::join_error::{JoinError, line_of};
 pub(crate) use self::locals::ChangesNoLocal;

@@ -20,6 +20,15 @@ pub(crate) enum Place {
     Host(Rc<Shared>),
 }
 
+impl Place {
+    pub(crate) fn events(&self) -> &Rc<Events> {
+        match self {
+            Place::Script(cell) => cell.events(),
+            Place::Host(shared) => &shared.events,
+        }
+    }
+}
+
 /// What an executor keeps.
 enum Beside {
     Runtime(Weak<Shared>),
@@ -36,8 +45,7 @@ pub(crate) fn beside_of(shared: &Rc<Shared>) -> Rc<dyn Any> {
 /// A script that steps another executor in a closure is not in its own runtime there. A script that is replayed is in
 /// no executor.
 pub(crate) fn place() -> Option<Place> {
-    let script = context::current();
-    if let Some(cell) = script.filter(|cell| cell.shared().door.runs_caller() != Some(false)) {
+    if let Some(cell) = context::current() {
         return Some(Place::Script(cell));
     }
     match known_beside()?.downcast_ref()? {

@@ -218,11 +218,15 @@ impl ScriptCell {
             act(value);
             return Done::Now;
         }
+        if self.is_discarding() {
+            return Done::Not;
+        }
         match self.mode.get() {
             Mode::Live => {
+                // All that it calls is a part of the effect, such as the start value of a watch.
                 let acted = catch_unwind(AssertUnwindSafe(|| {
                     self.note_effect(call);
-                    act(value);
+                    self.in_closure(|| act(value));
                 }));
                 let site = self.shared.sites.of(call);
                 if let Err(payload) = acted {

@@ -384,8 +384,10 @@ impl ScriptCell {
                 self.count_without_result();
                 return None;
             }
-            // In a destructor of the script that is unwinding: a second panic would end the process.
+            // In a destructor of the script that is unwinding: a second panic would end the process. Or the host
+            // unwinds, and loads in a destructor: then the script goes on.
             if std::thread::panicking() {
+                self.count_without_result();
                 return None;
             }
         }

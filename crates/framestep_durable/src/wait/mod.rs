@@ -6,6 +6,7 @@ mod changes_of;
 mod interval;
 mod permit;
 mod promise;
+mod removal;
 mod request;
 mod semaphore;
 mod signal;
@@ -17,11 +18,12 @@ pub use animate::animate;
 pub use changes_of::changes_of;
 #[doc(no_inline)]
 pub use framestep::wait::{
-    Animate, ChangesOf, Debounce, Elapsed, EveryFrames, InPhase, Interval, MissedTicks, NextFrame,
-    NextTick, NextTicks, On, Throttle, Tick, Timeout, WaitFrames, WaitSeconds, WaitSecondsRealtime,
-    WaitSteps, WaitUntil, WaitWhile, YieldNow, debounce, end_of_frame, every_frames, fixed_update,
-    in_phase, interval, next_frame, on_clock, throttle, timeout, timeout_at, wait_frames,
-    wait_seconds, wait_seconds_realtime, wait_steps, wait_until, wait_while, yield_now,
+    Animate, ChangesOf, Debounce, DebounceByKey, Elapsed, EveryFrames, Frames, InPhase, Interval,
+    MissedTicks, NextFrame, NextTick, NextTicks, On, Sample, Throttle, Tick, Timeout, WaitFrames,
+    WaitSeconds, WaitSecondsRealtime, WaitSteps, WaitUntil, WaitWhile, YieldNow, debounce,
+    debounce_by_key, end_of_frame, every_frames, fixed_update, frames, in_phase, interval,
+    next_frame, on_clock, sample, throttle, timeout, timeout_at, wait_frames, wait_seconds,
+    wait_seconds_realtime, wait_steps, wait_until, wait_while, yield_now,
 };
 pub use interval::Schedule;
 pub use promise::{PromiseId, promise};

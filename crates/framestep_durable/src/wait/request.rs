@@ -15,7 +15,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::bytes::{Bytes, Mark, Marked};
 use crate::events::{Question, Typed};
 use crate::ids::RequestKey;
-use crate::script::{ChangesNoLocal, Numbered, ScriptCell, Slot, unreadable};
+use crate::script::{ChangesNoLocal, Numbered, ScriptCell, Slot, discard, unreadable};
 
 /// A question that the host answers: a line of dialogue that the player has to read, a
 /// level that has to be loaded, a call to a server.
@@ -137,6 +137,15 @@ pub struct Ask<R, F> {
     answer: PhantomData<fn() -> R>,
 }
 
+impl<R, F> Drop for Ask<R, F> {
+    fn drop(&mut self) {
+        // The question was made before a load: what it was made of went with it.
+        if self.numbered.has_begun() {
+            discard(self.make.take());
+        }
+    }
+}
+
 impl<R: Request, F: FnOnce() -> R + ChangesNoLocal> Future for Ask<R, F> {
     type Output = R::Answer;
 
@@ -148,7 +157,8 @@ impl<R: Request, F: FnOnce() -> R + ChangesNoLocal> Future for Ask<R, F> {
             let make = make.take().expect("it has not begun");
             let next = &cell.shared().questions.next;
             let id = next.replace(next.get() + 1);
-            let content = Marked::of(&cell.in_closure(make));
+            // The question is dropped in it, too.
+            let content = cell.in_closure(|| Marked::of(&make()));
             Slot::Request(Box::new(Question {
                 id,
                 stamp: cell.stamp(&[R::NAME.as_bytes(), content.value().get()].concat()),
@@ -175,7 +185,7 @@ impl<R: Request, F: FnOnce() -> R + ChangesNoLocal> Future for Ask<R, F> {
                 .note(|number| Typed::Answer(number, Mark::of::<R>(), Mark::of::<R::Answer>()));
             this.numbered.note_question(|cell| {
                 let make = this.make.as_ref()?.another();
-                Some(Bytes::of(&cell.in_closure(make)))
+                Some(cell.in_closure(|| Bytes::of(&make())))
             });
         }
         polled.map(|answer| {

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use framestep::durable::{
     Refused, RuntimeAcquire, RuntimePermit, RuntimeSemaphores, SemaphoresOf, SourceName,
-    semaphore_for,
+    report_excess, semaphore_for,
 };
 use framestep::sync::Semaphore;
 
@@ -160,8 +160,16 @@ impl RuntimeSemaphores for Here {
         count: usize,
     ) -> Result<(), Refused> {
         let call = Call::at("set_count", semaphore.base, at);
+        let mut taken = 0;
         in_runtime(call, |events| {
             events.set_permits(semaphore.full, declared as u64, count as u64);
-        })
+            taken = as_usize(events.taken_permits(semaphore.full));
+        })?;
+        // In a replay, none are counted.
+        if let Some(excess) = taken.checked_sub(count).filter(|&excess| excess > 0) {
+            let of = format!(" of `{}`", semaphore.full);
+            report_excess(&of, [count, taken, excess], at);
+        }
+        Ok(())
     }
 }

@@ -3,17 +3,20 @@
 use std::panic::Location;
 
 use framestep::durable::{
-    Refused, RuntimeChanges, RuntimeWatches, SourceName, WatchesOf, name_of, watch_for,
+    Refused, RuntimeChanges, RuntimeWatches, SourceName, WatchesOf, being_changed, name_of,
+    watch_for,
 };
 use framestep::sync::Watch;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::bytes::{Bytes, SourceTopic, Type};
+use crate::events::Changing;
 use crate::journal::Call;
 use crate::script::place::{Here, Place, in_runtime, place};
 use crate::script::{Registry, unreadable};
 use crate::wait::changed::{Waits, call_of};
+use crate::wait::removal::Removed;
 use crate::wait::signal::expect_script;
 
 /// Declares a watch that scripts find by its name: durable ones in their runtime, which saves it, others in their
@@ -84,6 +87,7 @@ impl<T: Serialize + DeserializeOwned + 'static> RuntimeWatches<T> for Here {
         start: fn() -> T,
         at: &'static Location<'static>,
     ) -> Result<T, Refused> {
+        expect_unchanging(watch)?;
         let value = match place() {
             Some(Place::Script(cell)) => {
                 let call = Call::at("get", watch.base, at).giving::<T>().about::<T>();
@@ -102,10 +106,29 @@ impl<T: Serialize + DeserializeOwned + 'static> RuntimeWatches<T> for Here {
         at: &'static Location<'static>,
         value: T,
     ) -> Result<(), Refused> {
+        expect_unchanging(watch)?;
         let call = Call::at("set", watch.base, at).about::<T>();
         in_runtime(call, |events| {
             events.set(watch.full, Some(Bytes::of(&value)));
         })
+    }
+
+    fn change(
+        &self,
+        watch: SourceName<'_>,
+        start: fn() -> T,
+        at: &'static Location<'static>,
+        change: &mut dyn FnMut(&mut T) -> bool,
+    ) -> Result<(), Refused> {
+        let mut value = self.get(watch, start, at)?;
+        let is_changed = {
+            let _changing = place().map(|place| Changing::begin(place.events(), watch.full, at));
+            change(&mut value)
+        };
+        if is_changed {
+            self.set(watch, at, value)?;
+        }
+        Ok(())
     }
 
     fn remove(
@@ -113,8 +136,12 @@ impl<T: Serialize + DeserializeOwned + 'static> RuntimeWatches<T> for Here {
         watch: SourceName<'_>,
         at: &'static Location<'static>,
     ) -> Result<bool, Refused> {
+        expect_unchanging(watch)?;
         let call = Call::at("remove", watch.base, at);
-        in_runtime(call, |events| events.set(watch.full, None))
+        in_runtime(call, |events| {
+            Removed::Watch.tell(watch.full, events);
+            events.set(watch.full, None)
+        })
     }
 
     fn wait(
@@ -136,6 +163,17 @@ impl<T: Serialize + DeserializeOwned + 'static> RuntimeWatches<T> for Here {
     ) -> Result<Box<dyn RuntimeChanges<T>>, Refused> {
         let name = SourceTopic::of(watch);
         Ok(Box::new(Waits::new(name, start, true).into_stream(at)?))
+    }
+}
+
+/// # Errors
+///
+/// If a closure changes the watch.
+fn expect_unchanging(watch: SourceName<'_>) -> Result<(), Refused> {
+    let changed_at = place().and_then(|place| place.events().changed_at(watch.full));
+    match changed_at {
+        Some(at) => Err(being_changed(at)),
+        None => Ok(()),
     }
 }
 

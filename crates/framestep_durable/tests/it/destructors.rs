@@ -437,6 +437,22 @@ static PANICS_AT_EXIT: AtomicU32 = AtomicU32::new(0);
 
 thread_local! {
     static RUNTIME: RefCell<Option<Runtime>> = const { RefCell::new(None) };
+    static GAME: RefCell<Option<Game>> = const { RefCell::new(None) };
+}
+
+/// Plays on in its destructor, and saves.
+struct Game(Runtime);
+
+impl Drop for Game {
+    fn drop(&mut self) {
+        let script = self.0.start(Sleeps);
+        for _ in 0..10 {
+            self.0.run_frame(0.1);
+        }
+        assert_eq!(self.0.take(script), Some(Ok(1)));
+        self.0.save().unwrap();
+        ENDED.fetch_add(1, Ordering::Relaxed);
+    }
 }
 
 #[test]
@@ -454,6 +470,7 @@ fn ends_with_its_thread() {
     let thread = std::thread::spawn(|| {
         // It is dropped after everything that scripts have used in the thread.
         RUNTIME.set(None);
+        GAME.set(None);
         let registry = Registry::new().with::<EndsLate>().with::<Sleeps>();
         let mut runtime = Runtime::new(registry);
         for _ in 0..3 {
@@ -461,8 +478,11 @@ fn ends_with_its_thread() {
         }
         runtime.run_frame(0.1);
         RUNTIME.set(Some(runtime));
+        let mut game = Runtime::new(Registry::new().with::<Sleeps>());
+        game.run_frame(0.1);
+        GAME.set(Some(Game(game)));
     });
     thread.join().unwrap();
     assert_eq!(PANICS_AT_EXIT.load(Ordering::Relaxed), 0);
-    assert_eq!(ENDED.load(Ordering::Relaxed), 3);
+    assert_eq!(ENDED.load(Ordering::Relaxed), 4);
 }

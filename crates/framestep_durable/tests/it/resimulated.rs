@@ -172,6 +172,27 @@ fn a_frame_is_resimulated_until_the_furthest_one_is_reached_again() {
 }
 
 #[test]
+fn each_way_back_in_a_timeline_resimulates_the_frames_up_to_the_furthest_one() {
+    type Back = fn(&mut Runtime, &SaveState);
+    let ways: [Back; 3] = [
+        |runtime, save| runtime.rollback(save).unwrap(),
+        |runtime, save| drop(runtime.rollback_with(save, Policy::Fail).unwrap()),
+        |runtime, save| drop(runtime.reload_at(registry(), save, Policy::Fail).unwrap()),
+    ];
+    for back in ways {
+        let mut game = Game::new();
+        (0..4).for_each(|_| game.frame('.'));
+        back(&mut game.runtime, &game.past[2].0);
+        let again = [(); 3].map(|()| {
+            let again = game.runtime.is_resimulated();
+            game.frame('.');
+            again
+        });
+        assert_eq!(again, [true, true, false]);
+    }
+}
+
+#[test]
 fn a_rollback_into_the_middle_of_a_frame_resimulates_only_the_phases_after_it() {
     let mut runtime = Runtime::new(registry());
     runtime.start(phases()).detach();

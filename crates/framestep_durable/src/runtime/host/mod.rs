@@ -11,10 +11,11 @@ use framestep::Phase;
 use serde::de::DeserializeOwned;
 
 use crate::events::Loss;
-use crate::ids::{Birth, OwnerId, ScriptId};
+use crate::ids::{OwnerId, ScriptId};
 use crate::journal::long::LongChapter;
+use crate::runtime::start::make_by_host;
 use crate::runtime::{Act, Joins, ScriptHandle};
-use crate::script::{Begun, Code, DurableScript, JoinError, Making, Registry, Shared, begin_once};
+use crate::script::{Code, DurableScript, JoinError, Making, Registry, Shared, begin_once};
 
 /// The part of a [`Runtime`](crate::Runtime) that needs no exclusive access: scripts, signals, values,
 /// questions, owners and clocks.
@@ -164,19 +165,9 @@ impl RuntimeHandle {
     #[track_caller]
     fn make<S: DurableScript>(&self, script: S, making: Making) -> ScriptHandle<S::Output> {
         let mut script = Some(script);
-        ScriptHandle::of(self.make_any(making, Code::of::<S>(), &mut || begin_once(&mut script)))
-    }
-
-    /// The part of [`make`](Self::make) that is the same for all scripts.
-    #[track_caller]
-    fn make_any(&self, making: Making, code: Code, chapter: &mut dyn FnMut() -> Begun) -> Joins {
-        let begun = self.shared.begin(code, chapter);
-        // The handle is counted first: a script may end as it starts.
-        let next = ScriptId(self.shared.scripts.next.get());
-        let birth = Birth::new();
-        let joins = Joins::new(&self.shared, next, Some(birth));
-        self.shared.make(code, begun, making, birth, None);
-        joins
+        let code = Code::of::<S>();
+        let joins = make_by_host(&self.shared, making, code, &mut || begin_once(&mut script));
+        ScriptHandle::of(joins)
     }
 
     /// A handle to a script that is alive, or that has ended and still has a handle. After a
@@ -354,7 +345,7 @@ impl RuntimeHandle {
     /// each power of ten; and if it has [too many](crate::RuntimeBuilder::max_entries). Without a
     /// hook, a line is printed. A panic of the hook is reported, and the script goes on.
     pub fn on_long_chapter(&self, hook: impl FnMut(&LongChapter) + 'static) {
-        self.shared.long_chapters.set_hook(Box::new(hook));
+        self.shared.long_chapters.hook.set(Box::new(hook));
     }
 
     /// Calls `hook` with each [`Loss`]: events, answers and values that came for a script, and that it
@@ -391,7 +382,7 @@ impl RuntimeHandle {
     /// assert!(heard.borrow()[0].starts_with("the script `hero` (#1) has missed 1 events"));
     /// ```
     pub fn on_loss(&self, hook: impl FnMut(&Loss) + 'static) {
-        self.shared.losses.set_hook(Box::new(hook));
+        self.shared.losses.hook.set(Box::new(hook));
     }
 }
 

@@ -5,24 +5,32 @@ use std::panic::Location;
 use framestep::durable::length_ns;
 use framestep::time::Seconds;
 
-use crate::ids::{Birth, ClockId, OwnerId, ScriptId};
+use crate::ids::{Birth, ClockId, OwnerId};
 use crate::runtime::{RuntimeHandle, ScriptHandle};
 
 impl RuntimeHandle {
     /// Makes an owner below none. It exists until it is [removed](OwnerId::remove). What scripts do with an owner, the
     /// host does in [`enter`](crate::Runtime::enter): `runtime.enter(|| level.pause())`.
+    ///
+    /// # Panics
+    ///
+    /// If the runtime has been dropped.
+    #[track_caller]
     pub fn owner(&self) -> OwnerId {
-        self.shared.add_owner(None, None).expect("it is below none")
+        self.shared.expect_alive("owner");
+        let owner = self.shared.add_owner(None, None);
+        owner.expect("it is below none")
     }
 
     /// Makes an owner whose scripts count on `clock`.
     ///
     /// # Panics
     ///
-    /// If there is no such clock.
+    /// If there is no such clock, or the runtime has been dropped.
     #[track_caller]
     pub fn owner_on(&self, clock: ClockId) -> OwnerId {
         let shared = &self.shared;
+        shared.expect_alive("owner_on");
         shared.clocks.expect(clock);
         let owner = shared.add_owner(None, Some(clock));
         owner.expect("its clock is there")
@@ -69,7 +77,7 @@ impl RuntimeHandle {
     #[track_caller]
     pub fn stop_owner_within(&self, id: OwnerId, seconds: impl Seconds) -> ScriptHandle<usize> {
         let length_ns = length_ns(seconds);
-        let request = (ScriptId(self.shared.scripts.next.get()), Birth::new());
+        let request = (self.shared.scripts.next_id(), Birth::new());
         let place = Location::caller();
         let joins = self.shared.stop_owner_within(request, id, length_ns, place);
         ScriptHandle::of(joins)
@@ -79,9 +87,10 @@ impl RuntimeHandle {
     ///
     /// # Panics
     ///
-    /// If there is no such clock.
+    /// If there is no such clock, or the runtime has been dropped.
     #[track_caller]
     pub fn child_clock(&self, parent: ClockId) -> ClockId {
+        self.shared.expect_alive("child_clock");
         let clocks = &self.shared.clocks;
         // The panic is in the line of the caller.
         clocks.expect(parent);
@@ -93,9 +102,10 @@ impl RuntimeHandle {
     ///
     /// # Panics
     ///
-    /// If there is no such clock.
+    /// If there is no such clock, or the runtime has been dropped.
     #[track_caller]
     pub fn clock(&self, id: ClockId) -> framestep::time::Clock {
+        self.shared.expect_alive("clock");
         self.shared.clocks.expect(id)
     }
 }

@@ -72,10 +72,8 @@ impl ScriptCell {
     /// abort.
     pub(crate) fn effect_aligned(&self, call: &Call, site: Known) -> Option<Bytes> {
         if self.has_diverged() {
-            if !CAN_UNWIND {
-                self.count_without_result();
-            }
             if !CAN_UNWIND || std::thread::panicking() {
+                self.count_without_result();
                 return None;
             }
         }

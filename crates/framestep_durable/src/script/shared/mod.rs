@@ -77,6 +77,23 @@ impl Default for Limits {
 }
 
 impl Shared {
+    /// The runtime is being dropped: its hooks hear nothing more.
+    pub(crate) fn close_hooks(&self) {
+        self.losses.hook.close();
+        self.long_chapters.hook.close();
+    }
+
+    /// # Panics
+    ///
+    /// If the runtime has been dropped.
+    #[track_caller]
+    pub(crate) fn expect_alive(&self, call: &str) {
+        assert!(
+            self.executor.enter(|| ()).is_some(),
+            "`{call}` was called on a handle of a runtime that has been dropped: drop the handle with the runtime"
+        );
+    }
+
     pub(crate) fn new(
         door: Door,
         executor: Handle,

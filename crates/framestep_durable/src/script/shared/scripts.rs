@@ -28,6 +28,13 @@ impl Scripts {
         })
     }
 
+    /// The number of a new script.
+    pub(crate) fn next_id(&self) -> ScriptId {
+        let id = ScriptId(self.next.get());
+        self.next.set(id.0 + 1);
+        id
+    }
+
     pub(crate) fn get(&self, id: ScriptId) -> Option<Rc<ScriptCell>> {
         self.alive.borrow().get(&id).cloned()
     }
