@@ -12,6 +12,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use futures::stream::{FusedStream, Stream};
 
 use crate::core::base::call::{self, Foreign};
+use crate::core::scope::recording;
 use crate::core::wake::waker::sync::{AtomicBool, Ordering};
 use crate::wait::NextItem;
 
@@ -31,7 +32,7 @@ use super::pinned;
 /// [`next`](WhenEach::next) is ready as soon as one of the futures is, in the phase in
 /// which that future resumes. A poll of the stream polls only the futures that have been
 /// woken, so thousands of futures cost no more than a few. They are all polled once more when
-/// another coroutine polls the stream than before.
+/// another coroutine polls the stream than before. In a durable script, a poll polls all that are left, in order.
 ///
 /// **Futures run only while the next item is awaited.** If the body of the loop waits for a
 /// second, the futures stand still for that second, except for what needs no poll: timers and
@@ -84,8 +85,13 @@ pub fn when_each<F: Future>(futures: impl IntoIterator<Item = F>) -> WhenEach<F>
         left: futures.len(),
         futures: Box::into_pin(futures),
         woken,
+        begun: 0,
+        ready_at: None,
     }
 }
+
+/// When a future has become ready, as a number that grows. `None` if it is not, or if nothing says so.
+pub(crate) type ReadyAt<F> = fn(&F) -> Option<u64>;
 
 /// The stream of [`when_each`].
 #[must_use = "streams do nothing unless they are polled"]
@@ -94,9 +100,21 @@ pub struct WhenEach<F> {
     futures: Pin<Box<[Option<F>]>>,
     left: usize,
     woken: Woken,
+    /// How many a coroutine has polled that records its waits.
+    begun: usize,
+    /// Of such a coroutine.
+    ready_at: Option<ReadyAt<F>>,
 }
 
 impl<F: Future> WhenEach<F> {
+    /// The same with another order for a coroutine that records its waits.
+    pub(crate) fn in_order_of(self, ready_at: ReadyAt<F>) -> Self {
+        WhenEach {
+            ready_at: Some(ready_at),
+            ..self
+        }
+    }
+
     /// Waits for the next future that is ready, and returns its index and its output.
     /// Returns `None` once all outputs have been returned.
     ///
@@ -112,6 +130,47 @@ impl<F: Future> WhenEach<F> {
         pinned::at(self.futures.as_mut(), index).as_pin_mut()
     }
 
+    #[track_caller]
+    fn poll_one(&mut self, index: usize, cx: &mut Context<'_>) -> Poll<(usize, F::Output)> {
+        let Some(future) = self.future(index) else {
+            return Poll::Pending;
+        };
+        let polled = future.poll(cx);
+        if polled.is_ready() {
+            self.remove(index);
+        }
+        polled.map(|output| (index, output))
+    }
+
+    /// Polls in a coroutine that records its waits. It hears its wakes itself, and a replay has none. So each poll looks
+    /// at all that are left, in their order, which the journal has.
+    #[cold]
+    #[inline(never)]
+    #[track_caller]
+    fn poll_recorded(&mut self, cx: &mut Context<'_>) -> Poll<Option<(usize, F::Output)>> {
+        // The first polls, of which some may be later: they number the waits.
+        while self.begun < self.futures.len() {
+            self.begun += 1;
+            if let Poll::Ready(item) = self.poll_one(self.begun - 1, cx) {
+                return Poll::Ready(Some(item));
+            }
+        }
+        let ready_at = |future: &Option<F>| self.ready_at?(future.as_ref()?);
+        let futures = self.futures.iter().enumerate();
+        let ready = futures.filter_map(|(index, future)| Some((ready_at(future)?, index)));
+        let first = ready.min().map(|(_, index)| index);
+        for index in first.into_iter().chain(0..self.futures.len()) {
+            if let Poll::Ready(item) = self.poll_one(index, cx) {
+                return Poll::Ready(Some(item));
+            }
+        }
+        if self.left == 0 {
+            Poll::Ready(None)
+        } else {
+            Poll::Pending
+        }
+    }
+
     fn remove(&mut self, index: usize) {
         self.left -= 1;
         pinned::at(self.futures.as_mut(), index).set(None);
@@ -124,6 +183,9 @@ impl<F: Future> Stream for WhenEach<F> {
     #[track_caller]
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let this = &mut *self;
+        if recording::is_recording() {
+            return this.poll_recorded(cx);
+        }
         this.woken.begin_poll(cx.waker());
         while let Some((index, waker)) = this.woken.next() {
             let Some(future) = this.future(index) else {

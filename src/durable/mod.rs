@@ -33,8 +33,9 @@ pub use image::Unsavable;
 pub use recorder::{Asks, Begun, Given, Gives, Progress, Reads, Recorder, Ticked};
 pub use source::{
     Refused, RuntimeAcquire, RuntimeChanges, RuntimeEvents, RuntimeHere, RuntimePermit,
-    RuntimeSemaphores, RuntimeSignals, RuntimeWatches, SemaphoresOf, SignalsOf, SourceName, Start,
-    WatchesOf, being_changed, in_runtime, limit_of_signal, name_of, report_excess, semaphore_for,
-    signal_for, signal_of_name, subscription, watch_for,
+    RuntimePromise, RuntimeReads, RuntimeSemaphores, RuntimeSignals, RuntimeWatches, SemaphoresOf,
+    SignalsOf, SourceName, Start, WatchesOf, being_changed, changes_for, in_runtime,
+    limit_of_signal, name_of, promise_of, report_excess, semaphore_for, signal_for, signal_of_name,
+    subscription, watch_for,
 };
-pub use wait::{DurableWait, EndOf, FrameWait, SavedWait, Shape, length_ns, next_item};
+pub use wait::{DurableWait, EndOf, FrameWait, SavedWait, Shape, length_ns, when_each_by};

@@ -94,6 +94,9 @@ pub trait Recorder {
         take: &mut dyn FnMut() -> ClockGuard,
     ) -> Box<dyn Any>;
 
+    /// The name of the coroutine.
+    fn name(&self) -> &'static str;
+
     /// The clocks of the executor that the coroutine belongs to: the game clock, and realtime.
     fn clocks(&self) -> [Clock; 2];
 

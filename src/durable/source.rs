@@ -7,8 +7,10 @@ use std::any::Any;
 use std::fmt::Debug;
 use std::task::{Context, Poll};
 
+use crate::Phase;
 use crate::inspect::Line;
-use crate::sync::{Named, Semaphore, Signal, Subscription, Watch};
+use crate::sync::{Named, Promise, Semaphore, Signal, Subscription, Watch};
+use crate::wait::ChangesOf;
 
 pub use crate::sync::semaphore::report_excess;
 pub use crate::sync::source::{Refused, SourceName};
@@ -245,6 +247,56 @@ pub trait RuntimeAcquire {
 
 /// Permits of a runtime. Dropping this returns them.
 pub type RuntimePermit = Box<dyn Debug>;
+
+/// A value that a script of a runtime reads in each frame.
+pub trait RuntimeReads<T> {
+    /// Reads it for the first time. `within` is the type of the closure.
+    ///
+    /// # Errors
+    ///
+    /// As all of these: if it cannot be done here.
+    fn first(
+        &mut self,
+        at: Line,
+        within: &'static str,
+        read: &mut dyn FnMut() -> T,
+    ) -> Result<T, Refused>;
+
+    /// Polls for a run of the phase, or of the home phase, in which `changed` returns a value.
+    fn poll(
+        &mut self,
+        at: Line,
+        cx: &mut Context<'_>,
+        phase: Option<Phase>,
+        changed: &mut dyn FnMut() -> Option<T>,
+    ) -> Result<Poll<T>, Refused>;
+}
+
+/// Makes the stream of the changes of a value. `find` has the runtime of the script that polls it.
+pub fn changes_for<T, F>(
+    read: F,
+    find: fn() -> Option<Box<dyn RuntimeReads<T>>>,
+) -> ChangesOf<T, F> {
+    ChangesOf::declared_for(read, find)
+}
+
+/// A promise of a script of a runtime. It may go to another thread, as any promise, and is refused there.
+pub trait RuntimePromise<T>: Send + Sync {
+    /// Polls for its value. `None` if it is cancelled.
+    ///
+    /// # Errors
+    ///
+    /// As all of these: if it cannot be done here.
+    fn poll(&mut self, at: Line, cx: &mut Context<'_>) -> Result<Poll<Option<T>>, Refused>;
+
+    /// Takes what it is settled with, without a wait.
+    fn try_take(&mut self, at: Line) -> Result<Poll<Option<T>>, Refused>;
+}
+
+/// A promise of a runtime.
+pub fn promise_of<T>(promise: Box<dyn RuntimePromise<T>>) -> Promise<T> {
+    Promise::of_runtime(promise)
+}
 
 /// Declares a signal that code finds by its name: in the runtime that has the caller, else in the executor.
 #[track_caller]

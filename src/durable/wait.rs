@@ -4,6 +4,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+use crate::combine::{WhenEach, when_each};
 use crate::core::Core;
 use crate::core::base::key::WaitKey;
 use crate::core::owners::OwnerKey;
@@ -16,8 +17,8 @@ use crate::task::coroutine::{Coroutine, Finished};
 use crate::task::owner::{Ended, Owner};
 use crate::time::{Nanos, Phase, PhaseIndex, Seconds};
 use crate::wait::{
-    Asked, Count, KeptAnimation, KeptTick, NextItem, PhaseWait, Timer, WaitSeconds, YieldNow,
-    polled, take_resumed,
+    Asked, Count, KeptAnimation, KeptTick, PhaseWait, Timer, WaitSeconds, YieldNow, polled,
+    take_resumed,
 };
 
 use super::image::Unsavable;
@@ -129,9 +130,12 @@ impl From<FrameWait> for DurableWait {
     }
 }
 
-/// The wait for the next item of a stream.
-pub fn next_item<S>(stream: &mut S) -> NextItem<'_, S> {
-    NextItem::new(stream)
+/// [`when_each`] of futures of a runtime. In a durable script, those come first that `ready_at` has the least number of.
+pub fn when_each_by<F: Future>(
+    futures: impl IntoIterator<Item = F>,
+    ready_at: fn(&F) -> Option<u64>,
+) -> WhenEach<F> {
+    when_each(futures).in_order_of(ready_at)
 }
 
 /// The nanoseconds of a length. `None` if it is infinite.

@@ -13,6 +13,8 @@ use futures::channel::oneshot;
 use futures::future::FusedFuture;
 
 use crate::core::scope::recording;
+use crate::durable::RuntimePromise;
+use crate::sync::source::expect_called;
 use crate::wait::polled_again;
 
 /// Makes a promise: one value that is sent once, from anywhere, and awaited by one
@@ -78,11 +80,7 @@ use crate::wait::polled_again;
 /// `TaskCompletionSource` of C#; `UniTaskCompletionSource`; `Promise` of JavaScript.
 pub fn promise<T>() -> (Resolver<T>, Promise<T>) {
     let (sender, receiver) = oneshot::channel();
-    let promise = Promise {
-        receiver,
-        is_done: false,
-    };
-    (Resolver { sender }, promise)
+    (Resolver { sender }, Promise::new(Inner::Own(receiver)))
 }
 
 /// The sending half of a [`promise`]. [`send`](Resolver::send) sends the value.
@@ -190,11 +188,28 @@ impl<T> fmt::Debug for Resolver<T> {
 /// [`Resolver`] was dropped without one.
 #[must_use = "futures do nothing unless you `.await` or poll them"]
 pub struct Promise<T> {
-    receiver: oneshot::Receiver<T>,
+    inner: Inner<T>,
     is_done: bool,
 }
 
+enum Inner<T> {
+    Own(oneshot::Receiver<T>),
+    /// A runtime of durable scripts has it.
+    Runtime(Box<dyn RuntimePromise<T>>),
+}
+
 impl<T> Promise<T> {
+    fn new(inner: Inner<T>) -> Self {
+        Promise {
+            inner,
+            is_done: false,
+        }
+    }
+
+    pub(crate) fn of_runtime(promise: Box<dyn RuntimePromise<T>>) -> Self {
+        Promise::new(Inner::Runtime(promise))
+    }
+
     /// Takes the value if it has been sent, without a wait. For hosts that look each frame;
     /// scripts await the promise.
     ///
@@ -217,9 +232,21 @@ impl<T> Promise<T> {
     /// assert_eq!(promise.try_take(), Ok(Some(7)));
     /// assert_eq!(promise.try_take(), Err(Canceled));
     /// ```
+    ///
+    /// # Panics
+    ///
+    /// On a promise of a durable script, outside of it or in a closure of it.
     #[doc(alias = "try_recv")]
+    #[track_caller]
     pub fn try_take(&mut self) -> Result<Option<T>, Canceled> {
-        let taken = self.receiver.try_recv().map_err(|_| Canceled);
+        let taken = match &mut self.inner {
+            Inner::Own(receiver) => receiver.try_recv().map_err(|_| Canceled),
+            Inner::Runtime(_) if self.is_done => Err(Canceled),
+            Inner::Runtime(promise) => match expect_called(promise.try_take(Location::caller())) {
+                Poll::Ready(taken) => taken.map(Some).ok_or(Canceled),
+                Poll::Pending => Ok(None),
+            },
+        };
         self.is_done |= !matches!(taken, Ok(None));
         taken
     }
@@ -233,10 +260,18 @@ impl<T> Future for Promise<T> {
         if self.is_done {
             polled_again("promise()");
         }
-        recording::refuse("Promise::await", Location::caller());
-        let polled = Pin::new(&mut self.receiver).poll(cx);
+        let polled = match &mut self.inner {
+            Inner::Own(receiver) => {
+                recording::refuse("Promise::await", Location::caller());
+                Pin::new(receiver).poll(cx).map_err(|_| Canceled)
+            }
+            Inner::Runtime(promise) => {
+                let polled = expect_called(promise.poll(Location::caller(), cx));
+                polled.map(|value| value.ok_or(Canceled))
+            }
+        };
         self.is_done = polled.is_ready();
-        polled.map_err(|_| Canceled)
+        polled
     }
 }
 

@@ -522,12 +522,15 @@ pub fn current() -> CoroutineId {
 /// ```
 #[track_caller]
 pub fn current_name() -> Cow<'static, str> {
-    let name = inside("current_name", |scope| {
+    let name = scope::with(|scope| {
+        let scope = scope?;
         scope.current().map(|task| scope.core().name_of(task))
     });
-    match name {
+    match name.or_else(|| recording::name().map(Cow::Borrowed)) {
         Some(name) => name,
-        None => panic!("`current_name` was called outside of a coroutine"),
+        None => inside("current_name", |_| {
+            panic!("`current_name` was called outside of a coroutine")
+        }),
     }
 }
 

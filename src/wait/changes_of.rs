@@ -9,6 +9,8 @@ use futures::stream::{FusedStream, Stream};
 
 use crate::core::base::call;
 use crate::core::scope::recording;
+use crate::durable::RuntimeReads;
+use crate::sync::source::expect_called;
 use crate::time::{Phase, PhaseIndex};
 
 use super::next_item::NextItem;
@@ -77,13 +79,7 @@ use super::until::Asked;
 ///
 /// `UniTask.EveryValueChanged`; `Observable.EveryValueChanged` of R3.
 pub fn changes_of<T: PartialEq + Clone, F: Fn() -> T>(read: F) -> ChangesOf<T, F> {
-    ChangesOf {
-        read,
-        known: None,
-        yields_present: false,
-        phase: PhaseIndex::HOME,
-        change: None,
-    }
+    ChangesOf::of(read, Change::Own(None))
 }
 
 /// The stream of [`changes_of`].
@@ -95,11 +91,36 @@ pub struct ChangesOf<T, F> {
     yields_present: bool,
     /// The phase in which it reads.
     phase: PhaseIndex,
-    /// The wait for the next change.
-    change: Option<Asked>,
+    change: Change<T>,
+}
+
+/// A runtime that reads the value, if it has the script that polls the stream.
+pub(crate) type FindReads<T> = fn() -> Option<Box<dyn RuntimeReads<T>>>;
+
+/// Who waits for the next change.
+enum Change<T> {
+    Own(Option<Asked>),
+    /// The first poll finds that out.
+    Unknown(FindReads<T>),
+    Runtime(Box<dyn RuntimeReads<T>>),
 }
 
 impl<T, F> ChangesOf<T, F> {
+    fn of(read: F, change: Change<T>) -> Self {
+        ChangesOf {
+            read,
+            known: None,
+            yields_present: false,
+            phase: PhaseIndex::HOME,
+            change,
+        }
+    }
+
+    /// One that a runtime can save.
+    pub(crate) fn declared_for(read: F, find: FindReads<T>) -> Self {
+        ChangesOf::of(read, Change::Unknown(find))
+    }
+
     /// Reads in the runs of `phase`.
     ///
     /// # Panics
@@ -158,25 +179,44 @@ where
 
     #[track_caller]
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<T>> {
-        recording::refuse("changes_of", Location::caller());
         let this = &mut *self;
-        if this.known.is_none() {
+        if let Change::Unknown(find) = this.change {
+            this.change = find().map_or(Change::Own(None), Change::Runtime);
+        }
+        match &this.change {
+            Change::Runtime(_) => this.poll_in_runtime(cx),
+            _ => this.poll_in_executor(cx),
+        }
+    }
+}
+
+impl<T, F> ChangesOf<T, F>
+where
+    T: PartialEq + Clone,
+    F: Fn() -> T,
+{
+    #[track_caller]
+    fn poll_in_executor(&mut self, cx: &Context<'_>) -> Poll<Option<T>> {
+        recording::refuse("changes_of", Location::caller());
+        if self.known.is_none() {
             #[expect(
                 clippy::redundant_closure_for_method_calls,
                 reason = "the method is of one lifetime"
             )]
             let home = polled("changes_of()", |scope| scope.home());
-            if this.phase == PhaseIndex::HOME {
-                this.phase = home;
+            if self.phase == PhaseIndex::HOME {
+                self.phase = home;
             }
-            let present = call::out(&mut this.read);
-            this.known = Some(present.clone());
-            if this.yields_present {
+            let present = call::out(&mut self.read);
+            self.known = Some(present.clone());
+            if self.yields_present {
                 return Poll::Ready(Some(present));
             }
         }
-        let change = this.change.get_or_insert_with(|| Asked::new(this.phase));
-        let (read, known) = (&mut this.read, &mut this.known);
+        let Change::Own(change) = &mut self.change else {
+            return Poll::Pending;
+        };
+        let (read, known) = (&mut self.read, &mut self.known);
         let mut changed = None;
         let has_changed = || {
             let value = call::out(&mut *read);
@@ -186,9 +226,33 @@ where
             }
             changed.is_some()
         };
-        ready!(change.poll(cx, "changes_of()", has_changed));
-        this.change = None;
+        let asked = change.get_or_insert_with(|| Asked::new(self.phase));
+        ready!(asked.poll(cx, "changes_of()", has_changed));
+        *change = None;
         Poll::Ready(changed)
+    }
+
+    #[cold]
+    #[track_caller]
+    fn poll_in_runtime(&mut self, cx: &mut Context<'_>) -> Poll<Option<T>> {
+        let Change::Runtime(reads) = &mut self.change else {
+            return Poll::Pending;
+        };
+        let (at, read) = (Location::caller(), &self.read);
+        if self.known.is_none() {
+            let first = reads.first(at, std::any::type_name::<F>(), &mut || read());
+            let present = expect_called(first);
+            self.known = Some(present.clone());
+            if self.yields_present {
+                return Poll::Ready(Some(present));
+            }
+        }
+        let known = &self.known;
+        let mut changed = || Some(read()).filter(|value| known.as_ref() != Some(value));
+        let phase = (self.phase != PhaseIndex::HOME).then(|| self.phase.phase());
+        let value = ready!(expect_called(reads.poll(at, cx, phase, &mut changed)));
+        self.known = Some(value.clone());
+        Poll::Ready(Some(value))
     }
 }
 

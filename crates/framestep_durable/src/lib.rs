@@ -83,15 +83,17 @@ mod wait;
 pub use bytes::hash::StableHash;
 pub use events::loss::Loss;
 #[doc(no_inline)]
+pub use framestep::combine::WhenEach;
+#[doc(no_inline)]
 pub use framestep::lend::{Defer, DeferCall, defer};
 #[doc(no_inline)]
 pub use framestep::sync::{
-    Acquire, Canceled, Changed, Changes, Closed, Key, OrClosed, Permit, Semaphore, Signal,
+    Acquire, Canceled, Changed, Changes, Closed, Key, OrClosed, Permit, Promise, Semaphore, Signal,
     Subscription, WaitSignal, WaitSignalFor, WaitWatch, Watch,
 };
 #[doc(alias = "CancellationToken")]
 #[doc(no_inline)]
-pub use framestep::task::{StopRequested, is_stop_requested, stop_requested};
+pub use framestep::task::{StopRequested, current_name, is_stop_requested, stop_requested};
 #[doc(no_inline)]
 pub use framestep::time::{Clock, ClockGuard, clock, delta_seconds, realtime, time};
 #[doc(inline)]
@@ -115,7 +117,6 @@ pub use runtime::owner::{Ended, owner, owner_on};
 pub use runtime::resimulated::{effect_once_per_frame, is_resimulated};
 pub use runtime::start::{spawn, spawn_in, spawn_on, start, start_in, start_on};
 pub use runtime::stop::StopWithin;
-pub use runtime::when_each::WhenEach;
 #[doc(alias = "as_completed")]
 #[doc(alias = "JoinSet")]
 pub use runtime::when_each::when_each;
@@ -127,7 +128,7 @@ pub use save::send::SendSave;
 pub use script::aligned::changes::{Change, ChangeKind};
 pub use script::context::unrecorded;
 pub use script::defer::defer_call;
-pub use script::effect::{current, current_name, effect, with, with_once, with_ref};
+pub use script::effect::{current, effect, with, with_once, with_ref};
 pub use script::join_error::JoinError;
 pub use script::labels::{Labelled, labelled, place};
 pub use script::locals::ChangesNoLocal;
@@ -160,8 +161,8 @@ pub use wait::sample;
 pub use wait::throttle;
 pub use wait::{
     Animate, Ask, ChangesOf, Debounce, DebounceByKey, Elapsed, EveryFrames, Frames, InPhase,
-    Interval, MissedTicks, NextFrame, NextTick, NextTicks, On, Promise, Request, RequestId,
-    Resolver, Sample, Schedule, Throttle, Tick, Timeout, Unread, WaitFrames, WaitSeconds,
+    Interval, MissedTicks, NextFrame, NextTick, NextTicks, On, PromiseId, Request, RequestId,
+    Sample, Schedule, Throttle, Tick, Timeout, Unread, WaitFrames, WaitSeconds,
     WaitSecondsRealtime, WaitSteps, WaitUntil, WaitWhile, YieldNow, animate, end_of_frame,
     fixed_update, in_phase, interval, next_frame, semaphore, signal, signal_with_limit, timeout,
     timeout_at, wait_frames, wait_seconds, wait_seconds_realtime, wait_steps, wait_until,

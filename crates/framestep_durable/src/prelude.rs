@@ -9,8 +9,8 @@ pub use serde::{Deserialize, Serialize};
 
 pub use crate::{
     Canceled, Changes, Chapter, Clock, ClockGuard, ClockId, DurableScript, Group, Interval,
-    JoinError, MissedTicks, OwnerId, Permit, Policy, Promise, Registry, Request, RequestId,
-    Resolver, RestoreError, Runtime, SaveError, SaveState, Schedule, ScriptHandle, ScriptId,
+    JoinError, MissedTicks, OwnerId, Permit, Policy, Promise, PromiseId, Registry, Request,
+    RequestId, RestoreError, Runtime, SaveError, SaveState, Schedule, ScriptHandle, ScriptId,
     Semaphore, Signal, Subscription, Unread, Watch, animate, ask, changes_of, chapter, clock,
     current, current_name, debounce, debounce_by_key, defer, defer_call, delta_seconds, durable,
     effect, effect_once_per_frame, end_of_frame, every_frames, fixed_update, frames, group,

@@ -2,11 +2,13 @@
 
 use std::cell::RefCell;
 
+use framestep::combine::when_each;
 use framestep::lend::{defer, defer_call};
+use framestep::sync::Promise;
 use framestep::task::{is_stop_requested, stop_requested};
 use framestep::time::{clock, realtime};
 use framestep::wait::{
-    Ease, MissedTicks, animate, every_frames, in_phase, on_clock, timeout, yield_now,
+    ChangesOf, Ease, MissedTicks, animate, every_frames, in_phase, on_clock, timeout, yield_now,
 };
 use framestep::{
     Phase, fixed_update, interval, next_frame, time, wait_frames, wait_seconds, wait_until,
@@ -132,4 +134,30 @@ pub async fn patrol(mut say: impl FnMut(String)) {
     }
     say(&format!("asked: {}", is_stop_requested()));
     next_frame().await;
+}
+
+/// Says what it is given: an answer, which comes late, one that has come, and levels.
+pub async fn listen<F: Fn() -> u64>(
+    [mut answer, mut known]: [Promise<u32>; 2],
+    mut levels: ChangesOf<u64, F>,
+    mut say: impl FnMut(String),
+) {
+    let mut say = |what: &str| say(format!("{what} in frame {}", time().frame));
+    say(&format!("known {:?}", known.try_take()));
+    say(&format!("known {:?}", known.try_take()));
+    framestep::select! {
+        answer = &mut answer => say(&format!("too early: {answer:?}")),
+        () = wait_frames(2) => say(&format!("no answer: {:?}", answer.try_take())),
+    }
+    for _ in 0..2 {
+        say(&format!("level {:?}", levels.next().await));
+    }
+    let limited = timeout(0.2, &mut answer).await;
+    say(&format!("answer {limited:?}"));
+    say(&format!("answer {:?}", answer.await));
+    say(&format!("level {:?}", levels.next().await));
+    let mut each = when_each([4, 2, 1].map(wait_frames));
+    while let Some((index, ())) = each.next().await {
+        say(&format!("future {index}"));
+    }
 }

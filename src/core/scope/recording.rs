@@ -233,6 +233,11 @@ pub(crate) fn clocks() -> Option<[Clock; 2]> {
     recorded(|recording| recording.recorder.clocks())
 }
 
+/// The name of the coroutine that is replayed here.
+pub(crate) fn name() -> Option<&'static str> {
+    recorded(|recording| recording.recorder.name())
+}
+
 /// Whether the recorder with this number records what is called here. In a hook, and in another coroutine or executor
 /// that the recorded coroutine polls, it does not.
 #[inline]

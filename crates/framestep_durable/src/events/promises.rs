@@ -34,6 +34,12 @@ impl Contains for Settled {
     }
 }
 
+impl Contains for Option<Settled> {
+    fn content(&self) -> Option<&Bytes> {
+        self.as_ref()?.content()
+    }
+}
+
 impl Events {
     /// Makes a promise for a script.
     pub(crate) fn promise(&self, script: ScriptId, name: &str, stamp: u64) -> u64 {

@@ -283,10 +283,6 @@ impl<T> ScriptHandle<T> {
     }
 
     /// Whether it was started outside of a durable script.
-    pub(crate) fn is_plain(&self) -> bool {
-        self.joins.plain.is_some()
-    }
-
     /// Detaches the script: it continues by itself. The same as dropping the handle.
     pub fn detach(mut self) {
         self.joins.stops_on_drop = false;

@@ -1,20 +1,17 @@
 //! `when_each`: the results of several scripts, in the order of their ends.
 
-use std::fmt;
-use std::future::Future;
-use std::pin::Pin;
-use std::task::{Context, Poll};
-
-use framestep::durable::{Stream, next_item};
-use framestep::wait::NextItem;
+use framestep::combine::WhenEach;
+use framestep::durable::when_each_by;
 use serde::de::DeserializeOwned;
 
 use crate::runtime::ScriptHandle;
-use crate::script::{JoinError, context};
+use crate::script::context;
 
 /// Returns a stream of the results of scripts, in the order in which they end.
 ///
-/// For the results in the order of the handles, use [`join_all`](framestep::combine::join_all()); for the first
+/// For other futures, use [that of framestep](framestep::combine::when_each), which is saved, too: it yields those first
+/// that are ready first, and of those that are ready at one poll, in their order. For the results in the order of the
+/// handles, use [`join_all`](framestep::combine::join_all()); for the first
 /// result only, [`race`](framestep::combine::race()). Both take other futures, too.
 ///
 /// # Resumes
@@ -66,133 +63,16 @@ use crate::script::{JoinError, context};
 /// # Source
 ///
 /// [`framestep::combine::when_each`].
-pub fn when_each<T>(handles: impl IntoIterator<Item = ScriptHandle<T>>) -> WhenEach<T>
+pub fn when_each<T>(handles: impl IntoIterator<Item = ScriptHandle<T>>) -> WhenEach<ScriptHandle<T>>
 where
     T: DeserializeOwned,
 {
-    let handles: Vec<ScriptHandle<T>> = handles.into_iter().collect();
-    let is_plain = handles.first().is_some_and(ScriptHandle::is_plain);
-    let inner = if is_plain {
-        Inner::Plain(framestep::combine::when_each(handles))
-    } else {
-        Inner::Durable(InOrder {
-            left: handles.len(),
-            begun: 0,
-            handles: handles.into_iter().map(Some).collect(),
-        })
-    };
-    WhenEach { inner }
+    when_each_by(handles, ended_at)
 }
 
-/// The stream of [`when_each`].
-#[must_use = "streams do nothing unless they are polled"]
-pub struct WhenEach<T> {
-    inner: Inner<T>,
-}
-
-enum Inner<T> {
-    Durable(InOrder<T>),
-    /// Of scripts that were started outside of a durable one.
-    Plain(framestep::combine::WhenEach<ScriptHandle<T>>),
-}
-
-struct InOrder<T> {
-    /// `None` once the result has been returned.
-    handles: Vec<Option<ScriptHandle<T>>>,
-    left: usize,
-    /// How many of the handles have been polled.
-    begun: usize,
-}
-
-impl<T: DeserializeOwned> WhenEach<T> {
-    /// Waits for the next script that ends, and returns its index and its result. Returns `None` once
-    /// all results have been returned. Dropping the wait loses nothing.
-    #[allow(clippy::should_implement_trait, reason = "streams use this name")]
-    pub fn next(&mut self) -> NextItem<'_, Self> {
-        next_item(self)
-    }
-}
-
-impl<T: DeserializeOwned> InOrder<T> {
-    #[track_caller]
-    fn poll_one(&mut self, index: usize, cx: &mut Context<'_>) -> Poll<(usize, Joined<T>)> {
-        let Some(handle) = &mut self.handles[index] else {
-            return Poll::Pending;
-        };
-        let polled = Pin::new(handle).poll(cx);
-        if polled.is_ready() {
-            self.handles[index] = None;
-            self.left -= 1;
-        }
-        polled.map(|result| (index, result))
-    }
-
-    /// The handle of the script that has ended first, if one has.
-    fn first_ended(&self) -> Option<usize> {
-        let cell = context::current()?;
-        if !cell.is_live() {
-            // The journal says which one it was.
-            return None;
-        }
-        let handles = self.handles.iter().enumerate();
-        let ended = handles.filter_map(|(index, handle)| {
-            let order = cell.shared().end_order(handle.as_ref()?.id())?;
-            Some((order, index))
-        });
-        ended.min().map(|(_, index)| index)
-    }
-
-    #[track_caller]
-    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<(usize, Joined<T>)>> {
-        // The first polls, in a fixed order: that numbers the waits.
-        while self.begun < self.handles.len() {
-            self.begun += 1;
-            let polled = self.poll_one(self.begun - 1, cx);
-            if polled.is_ready() {
-                return polled.map(Some);
-            }
-        }
-        if let Some(index) = self.first_ended() {
-            return self.poll_one(index, cx).map(Some);
-        }
-        for index in 0..self.handles.len() {
-            let polled = self.poll_one(index, cx);
-            if polled.is_ready() {
-                return polled.map(Some);
-            }
-        }
-        if self.left == 0 {
-            Poll::Ready(None)
-        } else {
-            Poll::Pending
-        }
-    }
-}
-
-type Joined<T> = Result<T, JoinError>;
-
-impl<T: DeserializeOwned> Stream for WhenEach<T> {
-    type Item = (usize, Joined<T>);
-
-    #[track_caller]
-    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        match &mut self.inner {
-            Inner::Durable(each) => each.poll_next(cx),
-            Inner::Plain(each) => Pin::new(each).poll_next(cx),
-        }
-    }
-}
-
-impl<T> Unpin for WhenEach<T> {}
-
-impl<T> fmt::Debug for WhenEach<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.inner {
-            Inner::Durable(each) => f
-                .debug_struct("WhenEach")
-                .field("pending", &each.left)
-                .finish_non_exhaustive(),
-            Inner::Plain(each) => fmt::Debug::fmt(each, f),
-        }
-    }
+/// When a script has ended, among those that nobody has joined.
+fn ended_at<T>(handle: &ScriptHandle<T>) -> Option<u64> {
+    // In a replay, the journal says which one it was.
+    let cell = context::current().filter(|cell| cell.is_live())?;
+    cell.shared().end_order(handle.id())
 }

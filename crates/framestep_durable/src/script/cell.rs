@@ -193,6 +193,11 @@ impl ScriptCell {
         &self.shared.events
     }
 
+    /// Its number among the recorders of the thread.
+    pub(crate) fn serial(&self) -> u32 {
+        self.serial
+    }
+
     pub(crate) fn epoch(&self) -> u32 {
         self.epoch
     }
@@ -531,14 +536,6 @@ impl fmt::Debug for ScriptCell {
             .field("id", &self.id)
             .field("name", &self.code.name)
             .finish_non_exhaustive()
-    }
-}
-
-/// Calls `f` as a closure of the script, if a durable one calls it.
-pub(crate) fn in_closure<R>(cell: Option<&ScriptCell>, f: impl FnOnce() -> R) -> R {
-    match cell {
-        Some(cell) => cell.in_closure(f),
-        None => f(),
     }
 }
 

@@ -1,7 +1,6 @@
 //! Effects: what a script does besides waiting. Each effect is done once, and its result
 //! recorded.
 
-use std::borrow::Cow;
 use std::mem;
 use std::panic::Location;
 
@@ -238,8 +237,16 @@ pub(crate) fn records<R: Serialize + DeserializeOwned>(
         within,
         ..Call::new(name, "")
     };
+    records_in(caller, act)
+}
+
+/// The same in a known line.
+pub(crate) fn records_in<R: Serialize + DeserializeOwned>(
+    caller: Call,
+    act: &mut dyn FnMut() -> Result<R, LendError>,
+) -> R {
     let caller = caller.giving::<R>();
-    let mut act = || lent(name, caller.at, act());
+    let mut act = || lent(caller.function, caller.at, act());
     let Some(cell) = context::current() else {
         return act();
     };
@@ -332,19 +339,6 @@ pub(crate) fn time_of(value: Option<&Bytes>) -> Time {
 #[track_caller]
 pub fn current() -> ScriptId {
     context::expect("current").id
-}
-
-/// The name of this script. Outside of a durable script, it is [`framestep::task::current_name`].
-///
-/// # Panics
-///
-/// Outside of an executor.
-#[track_caller]
-pub fn current_name() -> Cow<'static, str> {
-    match context::current() {
-        Some(cell) => Cow::Borrowed(cell.name()),
-        None => framestep::task::current_name(),
-    }
 }
 
 /// Does a command once, and records what it returns. The host does it in its runtime.

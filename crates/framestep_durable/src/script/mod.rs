@@ -29,7 +29,7 @@ pub(crate) mod shared;
 pub(crate) mod slot;
 mod stop_wait;
 
-pub(crate) use self::cell::{ScriptCell, counts, in_closure};
+pub(crate) use self::cell::{ScriptCell, counts};
 pub(crate) use self::driver::Driver;
 pub(crate) use self::effect::{command, discard, expect_read, type_name_of};
 pub(crate) use self::image::{EndedImage, KeptImage, ScriptImage, SlotImage, WaitImage};

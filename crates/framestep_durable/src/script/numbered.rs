@@ -32,14 +32,11 @@ enum State {
     New,
     /// It has begun in a script, under this number.
     Begun(Weak<ScriptCell>, u32),
-    /// It has begun outside of a durable script, in any executor, and has this state.
-    Outside(Box<Slot>),
     Done,
 }
 
-/// Makes the state of a wait if there is none, and polls it. Outside of a durable script, there is
-/// no cell.
-type PollSlot<'a> = dyn FnMut(Option<&ScriptCell>, &mut Option<Slot>) -> Poll<Bytes> + 'a;
+/// Makes the state of a wait if there is none, and polls it.
+type PollSlot<'a> = dyn FnMut(&ScriptCell, &mut Option<Slot>) -> Poll<Bytes> + 'a;
 
 impl Numbered {
     /// Whether it has been polled.
@@ -86,6 +83,22 @@ impl Numbered {
             } else {
                 Mark::of::<()>()
             }),
+        }
+    }
+
+    /// The same, begun in a script under a number.
+    pub(crate) fn begun(self, cell: &Rc<ScriptCell>, number: u32) -> Self {
+        Numbered {
+            state: State::Begun(Rc::downgrade(cell), number),
+            mark: self.mark,
+        }
+    }
+
+    /// The number of a pending wait, which goes on without this.
+    pub(crate) fn into_number(mut self) -> Option<u32> {
+        match mem::replace(&mut self.state, State::Done) {
+            State::Begun(_, number) => Some(number),
+            _ => None,
         }
     }
 
@@ -164,7 +177,7 @@ impl Numbered {
     ) -> Poll<Bytes> {
         let mut parts = Some((begin, poll));
         self.poll_in(cell, awaited, &mut |cell, slot| {
-            let (Some(cell), Some((begin, poll))) = (cell, parts.take()) else {
+            let Some((begin, poll)) = parts.take() else {
                 return Poll::Pending;
             };
             let slot = slot.get_or_insert_with(|| begin(cell));
@@ -173,33 +186,6 @@ impl Numbered {
             }
             poll(cell, slot)
         })
-    }
-
-    /// The same for a wait that belongs to no runtime: outside of a durable script, it is the plain
-    /// one.
-    #[track_caller]
-    pub(crate) fn poll_anywhere(
-        &mut self,
-        kind: &'static str,
-        begin: impl FnOnce(Option<&ScriptCell>) -> Slot,
-        poll: impl FnOnce(Option<&ScriptCell>, &mut Slot) -> Poll<Bytes>,
-    ) -> Poll<Bytes> {
-        let awaited = Awaited::new(kind, None);
-        let mut parts = Some((begin, poll));
-        self.poll_in_any(awaited, &mut |cell, slot| {
-            let Some((begin, poll)) = parts.take() else {
-                return Poll::Pending;
-            };
-            poll(cell, slot.get_or_insert_with(|| begin(cell)))
-        })
-    }
-
-    #[track_caller]
-    fn poll_in_any(&mut self, awaited: Awaited, poll: &mut PollSlot<'_>) -> Poll<Bytes> {
-        match self.script(awaited.call) {
-            Some(script) => self.poll_in(&script, awaited, poll),
-            None => in_line(awaited.at, || self.poll_outside(poll)),
-        }
     }
 
     /// Polls it in a script.
@@ -220,7 +206,7 @@ impl Numbered {
                 } else {
                     Some(cell.take_slot(number).unwrap_or(Slot::Polled))
                 };
-                let poll = || in_line(awaited.at, || poll(Some(cell), &mut slot));
+                let poll = || in_line(awaited.at, || poll(cell, &mut slot));
                 let polled = catch_unwind(AssertUnwindSafe(poll));
                 match (polled, slot) {
                     (Ok(Poll::Pending), Some(slot)) if is_new => {
@@ -262,7 +248,7 @@ impl Numbered {
                 if is_new {
                     let mut slot = None;
                     if cell.only_begins() {
-                        let begun = poll(Some(cell), &mut slot);
+                        let begun = poll(cell, &mut slot);
                         debug_assert!(begun.is_pending(), "it only begins");
                     }
                     let shown = awaited.event.map(|event| {
@@ -284,31 +270,18 @@ impl Numbered {
         Poll::Ready(value)
     }
 
-    /// Polls it outside of durable scripts.
-    #[track_caller]
-    fn poll_outside(&mut self, poll: &mut PollSlot<'_>) -> Poll<Bytes> {
-        let mut slot = match mem::replace(&mut self.state, State::Done) {
-            State::Outside(slot) => Some(*slot),
-            _ => None,
-        };
-        let polled = poll(None, &mut slot);
-        if let (Poll::Pending, Some(slot)) = (&polled, slot) {
-            self.state = State::Outside(Box::new(slot));
-        }
-        polled
-    }
-
     /// The script that polls the wait.
     ///
     /// # Panics
     ///
-    /// If there is none.
+    /// If there is none, or the wait is over.
+    #[inline]
     #[track_caller]
     pub(crate) fn expect_script(&self, name: &str) -> Rc<ScriptCell> {
-        match self.script(name) {
-            Some(script) => script,
-            None => context::expect_outside_of_closures(name),
+        if let State::Done = self.state {
+            panic!("`{name}` was polled again after it had finished");
         }
+        context::expect_outside_of_closures(name)
     }
 
     /// The script that polls the wait, which only scripts have.
@@ -324,25 +297,6 @@ impl Numbered {
                 Err(of_another_script(name))
             }
             _ => Ok(cell),
-        }
-    }
-
-    /// The script that polls the wait. `None` outside of durable scripts.
-    #[inline]
-    #[track_caller]
-    pub(crate) fn script(&self, name: &str) -> Option<Rc<ScriptCell>> {
-        match self.state {
-            State::New => context::find_outside_of_closures(name),
-            State::Begun(..) => Some(context::expect_outside_of_closures(name)),
-            State::Outside(_) => {
-                assert!(
-                    context::find_outside_of_closures(name).is_none(),
-                    "`{name}` was begun outside of a durable script and polled by one: durable \
-                     scripts cannot share waits"
-                );
-                None
-            }
-            State::Done => panic!("`{name}` was polled again after it had finished"),
         }
     }
 

@@ -156,5 +156,5 @@ pub(crate) fn in_place<R: Serialize + DeserializeOwned + Default>(
 #[must_use]
 #[track_caller]
 pub fn promises_outside() -> usize {
-    outside("promises_outside").entries()
+    outside("promises_outside").sweep()
 }

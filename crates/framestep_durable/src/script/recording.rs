@@ -187,6 +187,10 @@ impl Recorder for ScriptCell {
         self.take_guard(call, at, clock, take)
     }
 
+    fn name(&self) -> &'static str {
+        ScriptCell::name(self)
+    }
+
     fn clocks(&self) -> [Clock; 2] {
         let clocks = &self.shared().clocks;
         [ClockId::GAME, ClockId::REALTIME].map(|id| clocks.expect(id))
@@ -252,14 +256,14 @@ fn instead_of(call: &str) -> &'static str {
 impl ScriptCell {
     /// What the waits of the present chapter know their states by.
     #[inline]
-    pub(super) fn ticket(&self, number: u32) -> u64 {
+    pub(crate) fn ticket(&self, number: u32) -> u64 {
         u64::from(self.chapters.get()) << 32 | u64::from(number)
     }
 
     /// The number of a wait. `None` if it is of another chapter.
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "the lower half")]
-    pub(super) fn number_of(&self, ticket: u64) -> Option<u32> {
+    pub(crate) fn number_of(&self, ticket: u64) -> Option<u32> {
         (ticket >> 32 == u64::from(self.chapters.get())).then_some(ticket as u32)
     }
 
@@ -269,7 +273,7 @@ impl ScriptCell {
     ///
     /// If it is of another chapter.
     #[inline]
-    pub(super) fn expect_number_of(&self, ticket: u64, call: &str) -> u32 {
+    pub(crate) fn expect_number_of(&self, ticket: u64, call: &str) -> u32 {
         self.number_of(ticket).unwrap_or_else(|| {
             panic!(
                 "`{call}` was begun in a chapter of the script `{}` that is over: make a new one",

@@ -1,18 +1,20 @@
-//! The stream of changes of a value that is read in each frame.
+//! The stream of changes of a value that is read in each frame, in a runtime.
 
-use std::fmt;
-use std::pin::Pin;
+use std::marker::PhantomData;
+use std::panic::Location;
 use std::task::{Context, Poll};
 
 use framestep::Phase;
-use framestep::durable::{DurableWait, Stream, next_item};
-use framestep::wait::NextItem;
+use framestep::durable::{DurableWait, Refused, RuntimeReads, changes_for};
+use framestep::wait::ChangesOf;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::bytes::Bytes;
-use crate::script::effect::records;
-use crate::script::{Numbered, ScriptCell, Slot, expect_read, in_closure, type_name_of};
+use crate::journal::Call;
+use crate::script::effect::records_in;
+use crate::script::place::{Place, in_script_of, place};
+use crate::script::{Awaited, Numbered, ScriptCell, Slot, expect_read};
 
 /// Returns a stream of the values that `read` returns, each time it returns another one. See
 /// [`framestep::wait::changes_of`].
@@ -76,134 +78,90 @@ use crate::script::{Numbered, ScriptCell, Slot, expect_read, in_closure, type_na
 /// [`framestep::wait::changes_of`].
 pub fn changes_of<T, F>(read: F) -> ChangesOf<T, F>
 where
-    T: Serialize + DeserializeOwned + PartialEq + Clone,
+    T: Serialize + DeserializeOwned + PartialEq + Clone + 'static,
     F: Fn() -> T,
 {
-    ChangesOf {
-        read,
-        known: None,
-        yields_present: false,
-        phase: None,
-        numbered: Numbered::reading::<T>(),
-    }
+    changes_for(read, find_reads::<T>)
 }
 
-/// The stream of [`changes_of`].
-#[must_use = "streams do nothing unless they are polled"]
-pub struct ChangesOf<T, F> {
-    read: F,
-    /// The last value that was the first, or an item.
-    known: Option<T>,
-    yields_present: bool,
-    phase: Option<Phase>,
-    numbered: Numbered,
-}
-
-impl<T, F> ChangesOf<T, F> {
-    /// Reads the value, and yields the items, in `phase`.
-    ///
-    /// # Panics
-    ///
-    /// If the stream has been polled.
-    #[track_caller]
-    pub fn in_phase(mut self, phase: Phase) -> Self {
-        assert!(
-            self.known.is_none(),
-            "`in_phase` was called on a `changes_of()` that has begun: call it before the first \
-             item is awaited"
-        );
-        self.phase = Some(phase);
-        self
-    }
-
-    /// Makes the value of the first poll the first item. It is ready at once.
-    pub fn with_present(mut self) -> Self {
-        self.yields_present = true;
-        self
-    }
-}
-
-impl<T, F> ChangesOf<T, F>
+fn find_reads<T>() -> Option<Box<dyn RuntimeReads<T>>>
 where
-    T: Serialize + DeserializeOwned + PartialEq + Clone,
-    F: Fn() -> T,
+    T: Serialize + DeserializeOwned + 'static,
 {
-    /// Waits for the next change. Dropping the wait loses nothing.
-    #[allow(clippy::should_implement_trait, reason = "streams use this name")]
-    pub fn next(&mut self) -> NextItem<'_, Self> {
-        next_item(self)
-    }
+    let Some(Place::Script(_)) = place() else {
+        return None;
+    };
+    Some(Box::new(Reads {
+        numbered: Numbered::reading::<T>(),
+        value: PhantomData,
+    }))
 }
+
+/// What a script reads, and the wait for its next change.
+struct Reads<T> {
+    numbered: Numbered,
+    value: PhantomData<fn() -> T>,
+}
+
+const KIND: &str = "changes_of()";
 
 /// Polls for a run in which `changed` returns bytes. It is compiled once.
-#[track_caller]
 fn poll_change(
     numbered: &mut Numbered,
+    at: &'static Location<'static>,
     cx: &mut Context<'_>,
     phase: Option<Phase>,
     changed: &mut dyn FnMut() -> Option<Bytes>,
-) -> Poll<Bytes> {
-    let kind = "changes_of()";
-    let begin = |_: Option<&ScriptCell>| Slot::Plain(DurableWait::condition(phase));
-    let polled = numbered.poll_anywhere(kind, begin, |cell, slot| {
+) -> Result<Poll<Bytes>, Refused> {
+    let cell = numbered.own_script(KIND)?;
+    let awaited = Awaited {
+        call: KIND,
+        event: None,
+        at,
+    };
+    let begin = |_: &ScriptCell| Slot::Plain(DurableWait::condition(phase));
+    let polled = numbered.poll_at(&cell, awaited, begin, |cell, slot| {
         let Slot::Plain(wait) = slot else {
             return Poll::Pending;
         };
         let mut found = None;
         let mut asked = |_| {
-            found = in_closure(cell, &mut *changed);
+            found = cell.in_closure(&mut *changed);
             found.is_some()
         };
-        let polled = wait.poll_asking(cx, kind, &mut asked);
+        let polled = wait.poll_asking(cx, KIND, &mut asked);
         polled.map(|()| found.unwrap_or(Bytes::EMPTY))
     });
     if polled.is_ready() {
         *numbered = numbered.again();
     }
-    polled
+    Ok(polled)
 }
 
-impl<T, F> Stream for ChangesOf<T, F>
-where
-    T: Serialize + DeserializeOwned + PartialEq + Clone,
-    F: Fn() -> T,
-{
-    type Item = T;
-
-    #[track_caller]
-    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<T>> {
-        let this = &mut *self;
-        if this.known.is_none() {
-            let within = type_name_of(&this.read);
-            let present = records("changes_of()", within, &mut || Ok((this.read)()));
-            this.known = Some(T::clone(&present));
-            if this.yields_present {
-                return Poll::Ready(Some(present));
-            }
-        }
-        let (known, read) = (&this.known, &this.read);
-        let mut changed = || {
-            let value = read();
-            (known.as_ref() != Some(&value)).then(|| Bytes::of(&value))
+impl<T: Serialize + DeserializeOwned + 'static> RuntimeReads<T> for Reads<T> {
+    fn first(
+        &mut self,
+        at: &'static Location<'static>,
+        within: &'static str,
+        read: &mut dyn FnMut() -> T,
+    ) -> Result<T, Refused> {
+        in_script_of(KIND)?;
+        let call = Call {
+            within,
+            ..Call::at(KIND, "", at)
         };
-        match poll_change(&mut this.numbered, cx, this.phase, &mut changed) {
-            Poll::Ready(value) => {
-                let value: T = expect_read(&value);
-                this.known = Some(value.clone());
-                Poll::Ready(Some(value))
-            }
-            Poll::Pending => Poll::Pending,
-        }
+        Ok(records_in(call, &mut || Ok(read())))
     }
-}
 
-// Neither the closure nor the value is ever pinned.
-impl<T, F> Unpin for ChangesOf<T, F> {}
-
-impl<T, F> fmt::Debug for ChangesOf<T, F> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ChangesOf")
-            .field("begun", &self.known.is_some())
-            .finish_non_exhaustive()
+    fn poll(
+        &mut self,
+        at: &'static Location<'static>,
+        cx: &mut Context<'_>,
+        phase: Option<Phase>,
+        changed: &mut dyn FnMut() -> Option<T>,
+    ) -> Result<Poll<T>, Refused> {
+        let mut bytes = || changed().map(|value| Bytes::of(&value));
+        let polled = poll_change(&mut self.numbered, at, cx, phase, &mut bytes)?;
+        Ok(polled.map(|value| expect_read(&value)))
     }
 }

@@ -3,7 +3,6 @@
 mod animate;
 mod changed;
 mod changes_of;
-mod condition;
 mod interval;
 mod permit;
 mod promise;
@@ -16,19 +15,18 @@ mod subscription;
 mod value;
 
 pub use animate::animate;
-pub use changes_of::{ChangesOf, changes_of};
-pub use condition::{wait_until, wait_while};
+pub use changes_of::changes_of;
 #[doc(no_inline)]
 pub use framestep::wait::{
-    Animate, Debounce, DebounceByKey, Elapsed, EveryFrames, Frames, InPhase, Interval, MissedTicks,
-    NextFrame, NextTick, NextTicks, On, Sample, Throttle, Tick, Timeout, WaitFrames, WaitSeconds,
-    WaitSecondsRealtime, WaitSteps, WaitUntil, WaitWhile, YieldNow, debounce, debounce_by_key,
-    end_of_frame, every_frames, fixed_update, frames, in_phase, interval, next_frame, on_clock,
-    sample, throttle, timeout, timeout_at, wait_frames, wait_seconds, wait_seconds_realtime,
-    wait_steps, yield_now,
+    Animate, ChangesOf, Debounce, DebounceByKey, Elapsed, EveryFrames, Frames, InPhase, Interval,
+    MissedTicks, NextFrame, NextTick, NextTicks, On, Sample, Throttle, Tick, Timeout, WaitFrames,
+    WaitSeconds, WaitSecondsRealtime, WaitSteps, WaitUntil, WaitWhile, YieldNow, debounce,
+    debounce_by_key, end_of_frame, every_frames, fixed_update, frames, in_phase, interval,
+    next_frame, on_clock, sample, throttle, timeout, timeout_at, wait_frames, wait_seconds,
+    wait_seconds_realtime, wait_steps, wait_until, wait_while, yield_now,
 };
 pub use interval::Schedule;
-pub use promise::{Promise, Resolver, promise};
+pub use promise::{PromiseId, promise};
 pub use request::{Ask, Request, RequestId, ask};
 pub use semaphore::semaphore;
 pub use signal::{signal, signal_with_limit};

@@ -18,7 +18,7 @@ const SEATS: Semaphore = semaphore("seats", 1);
 struct World {
     log: Vec<String>,
     is_open: bool,
-    resolver: Option<Resolver<u32>>,
+    resolver: Option<PromiseId<u32>>,
 }
 
 #[derive(Serialize, Deserialize)]

@@ -338,7 +338,7 @@ impl DurableScript for Visitor {
 /// Resolves a promise, or cancels it.
 #[derive(Serialize, Deserialize)]
 struct Answers {
-    resolver: Resolver<u32>,
+    resolver: PromiseId<u32>,
     answer: u32,
 }
 

@@ -106,7 +106,7 @@ async fn asks_and_gives_up() {
 #[durable]
 async fn promises() {
     let (resolver, menu) = promise::<u32>("menu");
-    with(move |resolvers: &mut Vec<Resolver<u32>>| resolvers.push(resolver));
+    with(move |resolvers: &mut Vec<PromiseId<u32>>| resolvers.push(resolver));
     select! {
         hit = HIT.wait() => effect(|| assert_eq!(hit, 1)),
         _ = menu => {}
@@ -404,7 +404,7 @@ fn a_value_keeps_the_latest() {
 
 fn a_promise_that_is_dropped_with_its_value_is_reported() {
     let (mut runtime, heard) = runtime();
-    let mut resolvers: Vec<Resolver<u32>> = Vec::new();
+    let mut resolvers: Vec<PromiseId<u32>> = Vec::new();
     runtime.lend(&mut resolvers, |runtime| {
         runtime.start(promises()).detach();
     });

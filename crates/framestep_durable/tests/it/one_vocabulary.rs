@@ -40,7 +40,8 @@ fn plain() -> Vec<String> {
 fn runtime() -> Runtime {
     let builder = framestep::Executor::builder().fixed_delta(0.1);
     let registry = Registry::new().script(patrol).script(composes);
-    Runtime::with(builder, registry.script(shares).script(steps))
+    let registry = registry.script(shares).script(steps);
+    Runtime::with(builder, registry.script(listens).script(gives))
 }
 
 #[test]
@@ -74,6 +75,127 @@ fn a_file_after_each_frame_of_it_changes_nothing() {
     }
     assert!(now.scripts().is_empty());
     assert_eq!(world.log, expected);
+}
+
+const SENDER: Watch<Option<PromiseId<u32>>> = watch("sender", || None);
+
+#[durable]
+async fn listens() {
+    let (id, answer) = promise("answer");
+    SENDER.set(Some(id));
+    let (known_id, known) = promise("known");
+    known_id.send(5).unwrap();
+    let levels = changes_of(|| time().frame / 4);
+    let say = |line| with(move |world: &mut World| world.log.push(line));
+    portable::listen([answer, known], levels, say).await;
+}
+
+/// The frame before which the answer comes.
+const ANSWERED: u32 = 13;
+
+#[test]
+fn a_helper_awaits_what_a_durable_script_has_made_for_it() {
+    let mut executor = framestep::Executor::new();
+    let (resolver, answer) = framestep::sync::promise();
+    let (known_resolver, known) = framestep::sync::promise();
+    known_resolver.send(5).unwrap();
+    let levels = framestep::wait::changes_of(|| time().frame / 4);
+    executor.spawn(portable::listen([answer, known], levels, |line| {
+        framestep::with(|world: &mut World| world.log.push(line));
+    }));
+    let (mut expected, mut resolver) = (World::default(), Some(resolver));
+    for frame in 1..=24 {
+        if frame == ANSWERED {
+            resolver.take().unwrap().send(3).unwrap();
+        }
+        executor.run_frame_with(&mut expected, 0.1);
+    }
+    assert!(executor.is_empty());
+    assert_eq!(
+        expected.log,
+        [
+            "known Ok(Some(5)) in frame 1",
+            "known Err(Canceled) in frame 1",
+            "no answer: Ok(None) in frame 3",
+            "level Some(1) in frame 4",
+            "level Some(2) in frame 8",
+            "answer Err(Elapsed(())) in frame 10",
+            "answer Ok(3) in frame 13",
+            "level Some(3) in frame 14",
+            "future 2 in frame 15",
+            "future 1 in frame 16",
+            "future 0 in frame 18",
+        ]
+    );
+
+    let (mut now, mut world) = (runtime(), World::default());
+    now.spawn(listens()).detach();
+    for frame in 1..=24 {
+        if frame == ANSWERED {
+            let id = now.named(&SENDER).get().unwrap();
+            assert_eq!(now.enter(|| id.send(3)), Ok(()));
+        }
+        now.run_frame_with(&mut world, 0.1);
+        now.verify().unwrap();
+        let save = SaveState::from_bytes(&now.save().unwrap().to_bytes()).unwrap();
+        now = runtime();
+        now.restore(&save, Policy::Fail).unwrap();
+    }
+    assert!(now.scripts().is_empty());
+    assert_eq!(world.log, expected.log);
+}
+
+thread_local! {
+    static GIVEN: RefCell<Option<Promise<u32>>> = const { RefCell::new(None) };
+}
+
+/// Gives its promise away, or takes one.
+#[durable]
+async fn gives(which: u32) {
+    match which {
+        0 => {
+            let (id, mut answer) = promise("given");
+            SENDER.set(Some(id));
+            let polled = poll_fn(|cx| Poll::Ready(Pin::new(&mut answer).poll(cx).is_pending()));
+            assert!(polled.await);
+            GIVEN.set(Some(answer));
+        }
+        1 => _ = GIVEN.take().unwrap().await,
+        _ => _ = GIVEN.take().unwrap().try_take(),
+    }
+    wait_seconds(9).await;
+}
+
+#[test]
+fn a_promise_of_a_durable_script_is_refused_elsewhere() {
+    for taker in [1, 2] {
+        let mut runtime = runtime();
+        runtime.start(gives(0)).detach();
+        let script = runtime.start(gives(taker));
+        let why = panic_of(&runtime, script);
+        assert!(why.contains("another script"), "{why}");
+        // Its drop has ended the wait, and the promise.
+        let id = runtime.named(&SENDER).get().unwrap();
+        assert!(runtime.enter(|| id.is_canceled()));
+        runtime.run_frame(0.1);
+    }
+    let mut runtime = runtime();
+    runtime.start(gives(0)).detach();
+    let given = GIVEN.take().unwrap();
+    let elsewhere = std::thread::spawn(|| {
+        let poll = || futures::executor::block_on(given);
+        let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(poll)).unwrap_err();
+        panicked.downcast_ref::<String>().unwrap().clone()
+    });
+    let why = elsewhere.join().unwrap();
+    assert!(why.contains("outside of a script"), "{why}");
+    // Nobody awaits it any more, which is known once its script ends.
+    let id = runtime.named(&SENDER).get().unwrap();
+    assert!(!runtime.enter(|| id.is_canceled()));
+    for _ in 0..100 {
+        runtime.run_frame(0.1);
+    }
+    assert!(runtime.enter(|| id.is_canceled()));
 }
 
 const HIT: Signal<u32> = signal("hit");
@@ -144,6 +266,22 @@ async fn composes(which: u32) {
             let ease = framestep::wait::Ease::InQuad;
             animate(0.1, |_| ()).ease(ease).repeat(2).yoyo().await;
         }
+        18 => {
+            let (id, mut answer) = promise("menu");
+            let _ = answer.try_take();
+            id.send(1).unwrap();
+            let _ = answer.await;
+        }
+        19 => {
+            let mut frames = changes_of(|| time().frame).with_present();
+            frames.next().await;
+            frames.next().await;
+        }
+        20 => {
+            let mut hits = framestep::combine::when_each([HIT.wait(), HIT.wait()]);
+            hits.next().await;
+            hits.next().await;
+        }
         _ => {
             animate(0.1, |_| ())
                 .then(animate(0.15, |_| ()))
@@ -177,7 +315,7 @@ fn entries(which: u32) -> String {
 
 #[test]
 fn the_journal_of_each_composite_is_pinned() {
-    let found: Vec<String> = (0..19).map(entries).collect();
+    let found: Vec<String> = (0..22).map(entries).collect();
     let expected = [
         "1 the end of `wait_seconds()`",
         "1 the end of `wait_seconds()`",
@@ -206,6 +344,9 @@ fn the_journal_of_each_composite_is_pinned() {
         "1 the end of `next_frame()`; 2 a `time()`",
         "1 the end of `signal.wait()` for `hit`; 2 a `subscribe` of `hit`; 3 the end of `subscription.next()` for `hit`",
         "1 the end of `animate()`",
+        "1 a `promise` of `menu`; 2 a `try_take` of `menu`; 3 a `send`; 4 the end of `promise()` for `menu`",
+        "1 a `changes_of()`; 2 the end of `changes_of()`",
+        "1 the end of `signal.wait()` for `hit`; 2 the end of `signal.wait()` for `hit`",
         "1 the end of `animate()`",
     ];
     let expected = expected.map(|entries| format!("{entries}; awaits `wait_seconds()`"));

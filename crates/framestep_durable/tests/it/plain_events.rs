@@ -17,7 +17,7 @@ const SEATS: Semaphore = semaphore("seats", 1);
 #[derive(Default)]
 struct World {
     log: Vec<String>,
-    resolvers: Vec<Resolver<u32>>,
+    resolvers: Vec<PromiseId<u32>>,
 }
 
 fn say(words: String) {

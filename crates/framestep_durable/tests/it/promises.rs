@@ -7,7 +7,7 @@ use crate::twin::quiet;
 #[derive(Clone, Default, Serialize, Deserialize)]
 struct World {
     log: Vec<String>,
-    resolver: Option<Resolver<u32>>,
+    resolver: Option<PromiseId<u32>>,
 }
 
 fn log(what: String) {
@@ -35,7 +35,7 @@ async fn delegates() -> u32 {
 }
 
 #[durable]
-async fn answers(resolver: Resolver<u32>) {
+async fn answers(resolver: PromiseId<u32>) {
     wait_frames(2).await;
     assert!(!resolver.is_canceled());
     assert_eq!(resolver.send(7), Ok(()));

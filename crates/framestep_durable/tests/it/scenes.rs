@@ -24,7 +24,7 @@ struct World {
     log: Vec<String>,
     counter: u64,
     dice: u64,
-    resolvers: Vec<Resolver<u64>>,
+    resolvers: Vec<PromiseId<u64>>,
 }
 
 /// One instruction of a random script.
