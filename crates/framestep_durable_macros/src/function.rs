@@ -217,7 +217,7 @@ impl Function {
             body,
             ..
         } = self;
-        let body = places.body(&self.ident, body);
+        let body = places.body(&self.ident, self.names(), body);
         let ident = names::of_body(&self.ident);
         let output = self.output.of_body(root, state);
         let parameters = self.parameters.iter().map(|parameter| {

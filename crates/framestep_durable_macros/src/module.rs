@@ -86,7 +86,7 @@ impl Module {
         let calls = chapters
             .iter()
             .map(|chapter| chapter.call(state, value(state, chapter, chapter.names())));
-        let mut places = Places::new(&root);
+        let mut places = Places::new(&root, false);
         let bodies = chapters.iter().map(|chapter| {
             let cfg = &chapter.attributes.cfg;
             let body = chapter.body(&root, state, &mut places);

@@ -1,5 +1,7 @@
 //! What the words of two statements have in common.
 
+use crate::bytes::hash::{FNV, fnv};
+
 /// A number of six bits, which is not 0, for each of up to five words of a statement: of its texts, numbers and
 /// variables, apart from what it calls.
 ///
@@ -59,4 +61,46 @@ impl Sketch {
             of_this >= of_other + 2
         }
     }
+}
+
+const MOST_WORDS: usize = 5;
+
+impl Sketch {
+    /// Of a text as `Debug` writes it, divided behind each character that is none of a word. The names of types and
+    /// fields do not count.
+    pub(crate) fn of_parts(parts: &[&str]) -> Self {
+        let mut words: Vec<(bool, u32)> = Vec::new();
+        let mut is_quoted = false;
+        for (at, part) in parts.iter().enumerate() {
+            let is_escaped = at > 0 && parts[at - 1].ends_with('\\');
+            let word = part.trim_end_matches(|c: char| !c.is_alphanumeric());
+            let is_name = !is_quoted
+                && (part.ends_with([':', '(', '{'])
+                    || part.ends_with(' ') && parts.get(at + 1).is_some_and(|next| *next == "{"));
+            if part.ends_with('"') && !is_escaped {
+                is_quoted = !is_quoted;
+            }
+            if word.is_empty() || is_name {
+                continue;
+            }
+            let is_short = word.chars().count() < 5;
+            let word = (is_short, mix(fnv(word.as_bytes(), FNV)));
+            if let Err(at) = words.binary_search(&word) {
+                words.insert(at, word);
+                words.truncate(MOST_WORDS);
+            }
+        }
+        let mut numbers: Vec<u32> = words.iter().map(|(_, hash)| 1 + hash % 63).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        let join = |sketch, number: &u32| sketch << 6 | number;
+        Sketch(numbers.iter().fold(0, join))
+    }
+}
+
+/// Spreads a hash over all of its bits.
+fn mix(mut hash: u32) -> u32 {
+    hash = (hash ^ hash >> 16).wrapping_mul(0x85EB_CA6B);
+    hash = (hash ^ hash >> 13).wrapping_mul(0xC2B2_AE35);
+    hash ^ hash >> 16
 }

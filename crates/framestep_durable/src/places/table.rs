@@ -68,7 +68,10 @@ impl Place {
 #[derive(Clone, Copy, Debug)]
 pub struct Places {
     pub(crate) file: &'static str,
+    /// The statements.
     pub(crate) list: &'static [Place],
+    /// The statements, and the [lists](crate::places::lists) that its loops go over.
+    lists: Option<fn(&'static [Place]) -> &'static [Place]>,
 }
 
 impl Places {
@@ -78,7 +81,25 @@ impl Places {
     /// Those of a script in a file.
     #[must_use]
     pub const fn new(file: &'static str, list: &'static [Place]) -> Self {
-        Places { file, list }
+        Places {
+            file,
+            list,
+            lists: None,
+        }
+    }
+
+    /// The same with the lists that its loops go over, which `lists` adds to the statements.
+    #[must_use]
+    pub const fn with_lists(self, lists: fn(&'static [Place]) -> &'static [Place]) -> Self {
+        Places {
+            lists: Some(lists),
+            ..self
+        }
+    }
+
+    /// The table.
+    pub(crate) fn all(self) -> &'static [Place] {
+        self.lists.map_or(self.list, |lists| lists(self.list))
     }
 }
 

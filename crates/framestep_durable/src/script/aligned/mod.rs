@@ -11,6 +11,7 @@ mod doubts;
 mod effects;
 mod holds;
 mod items;
+mod lists;
 mod pending;
 
 pub(crate) use self::cell::Realigned;
@@ -28,12 +29,13 @@ use crate::journal::shift::Shifts;
 use crate::journal::{
     Found, Journal, Kind, Known, Marks, NamedWait, Site, SiteId, Sites, StopLines,
 };
-use crate::places::table::Places;
+use crate::places::table::{Place, Places};
 use crate::places::{Difference, Match, Turns};
 use crate::script::aligned::changes::Changes;
 use crate::script::aligned::doubts::Reached;
 use crate::script::aligned::holds::Holds;
 use crate::script::aligned::items::Items;
+use crate::script::aligned::lists::Lists;
 
 /// How many calls may be passed or skipped without one that is recorded. More, and the code that is new
 /// is a loop that never comes to where the script was.
@@ -89,6 +91,7 @@ pub(crate) struct Aligned {
     last: Option<Spot>,
     shifts: Shifts,
     items: Items,
+    lists: Lists,
     /// What this build writes as the value of the next entry.
     written: Option<Bytes>,
     holds: Holds,
@@ -120,7 +123,7 @@ pub(crate) struct Outcome {
 
 impl Aligned {
     pub(crate) fn new(
-        (difference, places): (Difference, Places),
+        (difference, old, places): (Difference, &[Place], Places),
         journal: &Journal,
         marks: &Marks,
         saved: Vec<NamedWait>,
@@ -143,6 +146,7 @@ impl Aligned {
                 is_taken: false,
             });
         });
+        let lists = Lists::of(&difference, old, places);
         Aligned {
             difference,
             places,
@@ -165,6 +169,7 @@ impl Aligned {
             last: None,
             shifts: Shifts::default(),
             items: Items::default(),
+            lists,
             written: None,
             holds: Holds::default(),
             changes: Changes::default(),
@@ -216,7 +221,8 @@ impl Aligned {
 
     /// Whether a call is of a statement or an item that is new.
     fn is_new(&self, now: &Site) -> bool {
-        self.difference.then(now.place) == Match::None || self.items.is_new(now.label)
+        let is_new = self.difference.then(now.place) == Match::None || self.items.is_new(now.label);
+        is_new || self.is_of_new_item(now)
     }
 
     /// Whether a call is of a statement that is new and whose result nothing uses. What it reads is made up: all
@@ -233,7 +239,9 @@ impl Aligned {
 
     /// Whether both are the same statement, for the same item.
     fn is_at(&self, then: &Site, now: &Site) -> bool {
-        self.difference.now(then.place).other() == Some(now.place) && then.label == now.label
+        let is_at =
+            self.difference.now(then.place).other() == Some(now.place) && then.label == now.label;
+        is_at && !self.is_of_new_item(now)
     }
 
     /// Whether both are the same call of it.

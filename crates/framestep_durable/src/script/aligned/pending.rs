@@ -1,5 +1,6 @@
 //! Waits of changed code.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use framestep::durable::DurableWait;
@@ -186,7 +187,7 @@ impl Aligned {
                 let may_be_more = matches!(status, Match::Changed(_))
                     || self.last == Some((now.place, now.label));
                 if !(self.is_new(now) || may_be_more) || self.waits_there(now, sites) {
-                    return Err(self.found(now, NOT_REACHED));
+                    return Err(self.found(now, &self.not_reached(sites)));
                 }
                 let made_up = now.mark.filter(|_| self.is_of_no_use(now));
                 let value = made_up.and_then(Mark::zeros);
@@ -212,7 +213,7 @@ impl Aligned {
             }
             [] => Err(
                 match awaited.first().and_then(|wait| sites.get(wait.site)) {
-                    Some(now) => self.found(now, NOT_REACHED),
+                    Some(now) => self.found(now, &self.not_reached(sites)),
                     None => Found::Place {
                         entry: self.entry(),
                         recorded: None,
@@ -240,12 +241,22 @@ impl Aligned {
         self.next().is_none() && saved.any(|then| self.is_at(then, now))
     }
 
+    fn not_reached(&self, sites: &Sites) -> Cow<'static, str> {
+        match self.lost_items(sites) {
+            Some(lost) => format!("is not over: the save is {lost}").into(),
+            None => NOT_REACHED.into(),
+        }
+    }
+
     /// What is wrong with a script that ends without coming to where it was.
     pub(crate) fn returned(&self, sites: &Sites) -> Found {
         let saved = self.saved.first().map(|wait| wait.site);
         let site = self.next().map(|next| next.site).or(saved);
         let then = site.and_then(|site| sites.get(site));
+        let lost = self.lost_items(sites);
+        let lost = lost.map(|lost| format!("comes to its end: the save is {lost}"));
         let found = match then {
+            _ if lost.is_some() => lost.as_deref().unwrap_or_default(),
             Some(then) if self.is_gone(then) => {
                 "comes to its end without it: the statement is gone, or stands in a function that is no script. \
                  Keep it until no save waits there"

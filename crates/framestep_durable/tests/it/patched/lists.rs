@@ -1,0 +1,319 @@
+//! Loops over lists that the code or a constant tells, without labels.
+
+use super::{builds, loads, talks};
+
+macro_rules! constants {
+    ([$($before:expr),*] => [$($after:expr),*]) => {
+        constants!(&str: [$($before),*] => [$($after),*] in LINES, line => line.to_string())
+    };
+    ($of:ty: [$($before:expr),*] => [$($after:expr),*] in $list:expr, $item:pat => $said:expr) => {
+        talks!({
+            const LINES: &[$of] = &[$($before),*];
+            #[durable]
+            pub async fn talk() {
+                for $item in $list {
+                    say($said);
+                    wait_seconds(0.8).await;
+                }
+                say("end");
+                wait_seconds(0.5).await;
+            }
+        } => {
+            const LINES: &[$of] = &[$($after),*];
+            #[durable]
+            pub async fn talk() {
+                for $item in $list {
+                    say($said);
+                    wait_seconds(0.8).await;
+                }
+                say("end");
+                wait_seconds(0.5).await;
+            }
+        })
+    };
+}
+
+#[test]
+fn new_items_of_a_constant_are_passed_before_the_point_and_done_behind_it() {
+    let front = constants!(["a", "b", "c", "d"] => ["new", "a", "b", "c", "d"]);
+    loads(&front).are_right();
+    let middle = constants!(["a", "b", "c", "d"] => ["a", "b", "new", "other", "c", "d"]);
+    loads(&middle).are_right();
+    let end = constants!(["a", "b", "c", "d"] => ["a", "b", "c", "d", "new"]);
+    loads(&end).are_right();
+}
+
+#[test]
+fn an_item_that_is_gone_is_refused_only_behind_it() {
+    let removed = constants!(["a", "b", "c", "d"] => ["a", "c", "d"]);
+    let outcomes = loads(&removed);
+    outcomes.are_refused(8..37, "for item in labelled(LIST, |item| item.id)");
+}
+
+#[test]
+fn items_in_another_order_are_refused_only_between_them() {
+    let swapped = constants!(["a", "b", "c", "d"] => ["a", "c", "b", "d"]);
+    loads(&swapped).are_refused(8..16, "is gone or has moved");
+}
+
+#[test]
+fn an_item_with_another_text_is_the_same() {
+    let reworded =
+        constants!(["Good evning.", "A beer?", "Bye."] => ["Good evening.", "A beer?", "Bye."]);
+    let outcomes = loads(&reworded);
+    assert_eq!(outcomes.refused, []);
+}
+
+#[test]
+fn a_new_item_beside_one_with_another_text_is_told_by_its_words() {
+    let told = constants!(
+        ["Good evening, stranger from far.", "Bye."] =>
+        ["It rains again since three nights.", "Good evening, my stranger from far.", "Bye."]
+    );
+    loads(&told).are_right();
+    let untold = constants!(["one", "Bye."] => ["two", "three", "Bye."]);
+    loads(&untold).are_refused(0..8, "may be another one as well");
+}
+
+#[test]
+fn a_list_may_be_gone_over_in_several_ways() {
+    let numbered = constants!(
+        &str: ["a", "b", "c"] => ["a", "new", "b", "c"] in LINES.iter().enumerate(),
+        (_, line) => line.to_string()
+    );
+    loads(&numbered).are_right();
+    let indexed = constants!(
+        &str: ["a", "b", "c"] => ["a", "new", "b", "c"] in 0..LINES.len(),
+        at => LINES[at]
+    );
+    loads(&indexed).are_right();
+    let of_text = builds!({
+        const TEXT: &str = "a\nb\nc";
+        for line in TEXT.lines() {
+            say(line);
+            wait_seconds(1).await;
+        }
+    } => {
+        const TEXT: &str = "a\nb\nc";
+        for line in TEXT.lines() {
+            say(line);
+            wait_seconds(1).await;
+        }
+        say("end");
+    });
+    loads(&of_text).are_right();
+}
+
+/// Two bodies with lists in them.
+macro_rules! literals {
+    ([$($before:tt)*] => [$($after:tt)*]) => {
+        [
+            builds!({
+                for text in [$($before)*] {
+                    say(text);
+                    wait_seconds(1).await;
+                }
+            } => {
+                for text in [$($after)*] {
+                    say(text);
+                    wait_seconds(1).await;
+                }
+            }),
+            builds!({
+                let texts = vec![$($before)*];
+                for text in &texts {
+                    say(*text);
+                    wait_seconds(1).await;
+                }
+            } => {
+                let texts = vec![$($after)*];
+                for text in &texts {
+                    say(*text);
+                    wait_seconds(1).await;
+                }
+            }),
+            builds!({
+                const TEXTS: [&str; 3] = [$($before)*];
+                match 1 {
+                    1 => for text in TEXTS {
+                        say(text);
+                        wait_seconds(1).await;
+                    },
+                    _ => {}
+                }
+            } => {
+                const TEXTS: &[&str] = &[$($after)*];
+                match 1 {
+                    1 => for text in TEXTS {
+                        say(*text);
+                        wait_seconds(1).await;
+                    },
+                    _ => {}
+                }
+            }),
+        ]
+    };
+}
+
+#[test]
+fn lists_in_the_code_are_told_as_well() {
+    for builds in literals!(["a", "b", "c"] => ["new", "a", "b", "c"]) {
+        loads(&builds).are_right();
+    }
+    for builds in literals!(["a", "b", "c"] => ["a", "b", "new", "c"]) {
+        loads(&builds).are_right();
+    }
+    for builds in literals!(["a", "b", "c"] => ["b", "c"]) {
+        loads(&builds).are_refused(0..30, "is gone or has moved");
+    }
+}
+
+#[test]
+fn lists_in_lists_are_told() {
+    let builds = builds!({
+        for scene in ["inn", "road"] {
+            for who in ["anna", "ben"] {
+                say(format!("{scene}: {who}"));
+                wait_seconds(0.5).await;
+            }
+        }
+    } => {
+        for scene in ["inn", "wood", "road"] {
+            for who in ["carl", "anna", "ben"] {
+                say(format!("{scene}: {who}"));
+                wait_seconds(0.5).await;
+            }
+        }
+    });
+    loads(&builds).are_right();
+}
+
+#[test]
+fn items_of_any_type_that_prints_itself_are_told() {
+    let builds = talks!({
+        #[derive(Debug)]
+        struct Line(&'static str, f32, fn(f32) -> f32);
+        const LINES: &[Line] = &[Line("a", 0.5, f32::abs), Line("b", 1.0, f32::sqrt)];
+        #[durable]
+        pub async fn talk() {
+            for line in LINES {
+                say(line.0);
+                wait_seconds((line.2)(line.1)).await;
+            }
+        }
+    } => {
+        #[derive(Debug)]
+        struct Line(&'static str, f32, fn(f32) -> f32);
+        const LINES: &[Line] = &[Line("a", 0.5, f32::abs), Line("new", 0.3, f32::abs), Line("b", 1.0, f32::sqrt)];
+        #[durable]
+        pub async fn talk() {
+            for line in LINES {
+                say(line.0);
+                wait_seconds((line.2)(line.1)).await;
+            }
+        }
+    });
+    loads(&builds).are_right();
+}
+
+#[test]
+fn where_the_turns_are_not_the_items_another_list_is_refused_in_the_loop() {
+    let inserted = constants!(
+        &str: ["a", "b", "c", "d"] => ["a", "b", "new", "c", "d"] in LINES.iter().skip(1),
+        line => line.to_string()
+    );
+    let outcomes = loads(&inserted);
+    let (_, first) = &outcomes.are_refused(0..29, "").refused[0];
+    assert!(
+        first.contains("the save does not say which turn is which"),
+        "{first}"
+    );
+    let appended = constants!(
+        &str: ["a", "b", "c", "d"] => ["A", "b", "c", "d", "e"] in LINES.iter().skip(1),
+        line => line.to_string()
+    );
+    loads(&appended).are_right();
+    let reversed = constants!(
+        &str: ["a", "b", "c", "d"] => ["a", "b", "c", "d", "e"] in LINES.iter().rev(),
+        line => line.to_string()
+    );
+    loads(&reversed).are_refused(0..37, "");
+    let at_once = builds!({
+        let both = async {
+            for text in ["a", "b"] {
+                say(text);
+                wait_seconds(1).await;
+            }
+        };
+        both.await;
+    } => {
+        let both = async {
+            for text in ["new", "a", "b"] {
+                say(text);
+                wait_seconds(1).await;
+            }
+        };
+        both.await;
+    });
+    loads(&at_once).are_refused(0..20, "the save does not say which turn is which");
+}
+
+#[test]
+fn a_value_of_an_item_is_not_read_for_another_one() {
+    let swapped = builds!({
+        let mut all = Vec::new();
+        for text in ["a", "b"] {
+            all.push(with(move |story: &mut Story| { story.push(text.into()); text.to_owned() }));
+            wait_seconds(1).await;
+        }
+        wait_seconds(1).await;
+        say(all.concat());
+    } => {
+        let mut all = Vec::new();
+        for text in ["b", "a"] {
+            all.push(with(move |story: &mut Story| { story.push(text.into()); text.to_owned() }));
+            wait_seconds(1).await;
+        }
+        wait_seconds(1).await;
+        say(all.concat());
+    });
+    loads(&swapped).are_refused(0..30, "reads a value in the loop over a list");
+}
+
+mod elsewhere {
+    pub(crate) const LINES: &[&str] = &["a", "b"];
+}
+
+#[test]
+fn imports_and_names_of_the_body_do_not_hinder() {
+    let builds = builds!({
+        use crate::patched::lists::elsewhere::LINES;
+        for line in LINES {
+            say(*line);
+            wait_seconds(1).await;
+        }
+    } => {
+        #[allow(non_snake_case, reason = "as an odd game has it")]
+        let LINES = ["a".to_owned(), "b".to_owned()];
+        for line in &LINES {
+            say(line);
+            wait_seconds(1).await;
+        }
+    });
+    loads(&builds).are_right();
+}
+
+#[test]
+fn what_changes_in_a_list_is_listed() {
+    let builds = constants!(["a", "b", "c"] => ["a", "new", "b", "c"]);
+    let shipped = (builds.before)().places();
+    let changes = (builds.after)().changes_since(&shipped).unwrap();
+    let changes: Vec<String> = changes.iter().map(ToString::to_string).collect();
+    let [change] = &changes[..] else {
+        panic!("{changes:#?}");
+    };
+    assert!(change.contains("the list of the loop at"), "{change}");
+    let builds = constants!(["a", "b", "c"] => ["a", "B", "c"]);
+    let shipped = (builds.before)().places();
+    assert_eq!((builds.after)().changes_since(&shipped), Some(Vec::new()));
+}
