@@ -273,9 +273,11 @@ impl Names {
             match tree {
                 TokenTree::Ident(ident) => {
                     let word = ident.to_string();
-                    let is_name = names_next && self.bound.insert(word.clone());
-                    names_next =
-                        !is_name && ["let", "const", "static", "ref", "mut"].contains(&&*word);
+                    if ["let", "const", "static", "ref", "mut"].contains(&&*word) {
+                        names_next = true;
+                    } else if std::mem::take(&mut names_next) {
+                        self.bound.insert(word);
+                    }
                 }
                 TokenTree::Group(group) => self.note_made(group.stream()),
                 _ => {}
