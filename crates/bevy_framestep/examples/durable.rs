@@ -105,10 +105,7 @@ fn blow_the_horn(towers: Query<&Tower, Changed<Tower>>, scripts: NonSend<Durable
 }
 
 fn app() -> App {
-    let registry = Registry::new()
-        .with::<March>()
-        .with::<Shoot>()
-        .with::<Supply>();
+    let registry = Registry::new().script(march).script(shoot).script(supply);
     let mut app = App::new();
     app.add_plugins((TimePlugin, DurableScriptsPlugin::new(registry)));
     app.insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_millis(

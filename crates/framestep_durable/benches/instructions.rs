@@ -105,10 +105,10 @@ async fn times() -> Chapter {
 }
 
 fn runtime() -> Runtime {
-    let registry = Registry::new().with::<Frames>().with::<Changes>();
-    let registry = registry.with::<Timers>().with::<Actor>();
-    let registry = registry.with::<Until>().with::<Counts>().with::<Times>();
-    Runtime::new(registry.with::<Parents>().with::<Child>())
+    let registry = Registry::new().script(frames).script(changes);
+    let registry = registry.script(timers).script(actor);
+    let registry = registry.script(until).script(counts).script(times);
+    Runtime::new(registry.script(parents).script(child))
 }
 
 /// 100 actors, whose chapters have `entries` entries on average.

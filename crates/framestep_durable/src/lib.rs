@@ -32,7 +32,7 @@
 //!     }
 //!     Chapter::Next(evening(number + 1))
 //! }
-//! # let mut runtime = Runtime::new(Registry::new().with::<Evening>());
+//! # let mut runtime = Runtime::new(Registry::new().script(evening));
 //! # let mut world = World { guest: String::new(), gold: 4 };
 //! # let evening = runtime.start(evening(1));
 //! # runtime.run_frame_with(&mut world, 0.1);

@@ -169,6 +169,13 @@ impl Parse for Arguments {
                 Argument::Crate(path) => arguments.root = Root(Some(path)),
             }
         }
-        Ok(arguments)
+        match (&arguments.versions.migrate, &arguments.state) {
+            (Some(migrate), None) => Err(Error::new_spanned(
+                migrate,
+                "a function that migrates returns a state, so the type of the state needs a name: add `state = Name`, \
+                 and return `Option<Name>`",
+            )),
+            _ => Ok(arguments),
+        }
     }
 }

@@ -21,8 +21,6 @@ pub(crate) struct Function {
     pub(crate) attributes: Attributes,
     pub(crate) vis: Visibility,
     pub(crate) ident: Ident,
-    /// The name of its state: a type, or a variant.
-    pub(crate) state: Ident,
     pub(crate) parameters: Vec<Parameter>,
     pub(crate) output: Output,
     pub(crate) generics: Generics,
@@ -126,7 +124,6 @@ impl Function {
             None => errors = Some(error),
         };
         check_signature(&sig, &mut report);
-        let state = names::camel_case(&sig.ident).map_err(&mut report).ok();
         let parameters: Vec<Parameter> = sig
             .inputs
             .into_iter()
@@ -135,12 +132,11 @@ impl Function {
         if let ReturnType::Type(_, ty) = &sig.output {
             saved::check(ty, Use::Output, &mut report);
         }
-        match (errors, state) {
-            (None, Some(state)) => Ok(Function {
+        match errors {
+            None => Ok(Function {
                 attributes: Attributes::new(attributes),
                 vis,
                 ident: sig.ident,
-                state,
                 parameters,
                 output: Output::new(sig.output),
                 generics: sig.generics,
@@ -148,7 +144,7 @@ impl Function {
                 fn_token: sig.fn_token,
                 body,
             }),
-            (errors, _) => Err(errors.expect("a function without a state is an error")),
+            Some(errors) => Err(errors),
         }
     }
 
@@ -218,7 +214,10 @@ impl Function {
             ..
         } = self;
         let body = places.body(&self.ident, self.names(), body);
-        let ident = names::of_body(&self.ident);
+        let ident = names::hidden(&self.ident);
+        // Behind the first part, an underscore that begins a name is a second one within it.
+        let begins_so = ident.to_string().contains("__durable__");
+        let lint_of_name = begins_so.then(|| quote!(non_snake_case,));
         let output = self.output.of_body(root, state);
         let parameters = self.parameters.iter().map(|parameter| {
             let Parameter {
@@ -233,7 +232,7 @@ impl Function {
         quote! {
             #(#of_body)*
             // A `drop` that is an arm is meant, also with a note before it.
-            #[allow(clippy::unused_async, dropping_copy_types, dropping_references)]
+            #[allow(#lint_of_name clippy::unused_async, dropping_copy_types, dropping_references)]
             #(#lints)*
             #asyncness #fn_token #ident #generics(#(#parameters),*) #output #bounds #body
         }
@@ -245,7 +244,7 @@ impl Function {
         root: &Root,
         arguments: impl IntoIterator<Item = impl ToTokens>,
     ) -> End {
-        let ident = names::of_body(&self.ident);
+        let ident = names::hidden(&self.ident);
         let (_, types, _) = self.generics.split_for_impl();
         let types = types.as_turbofish();
         let arguments = arguments.into_iter();

@@ -29,9 +29,8 @@ use proc_macro::TokenStream;
 ///
 /// # A function
 ///
-/// The parameters are the state with which the script begins: a type with the name of the
-/// function in `CamelCase`, which the registry knows, and which no other type in the module may
-/// have. A call of the function makes the state, and the body runs when the state is started.
+/// The parameters are the state with which the script begins. A call of the function makes the
+/// state, and the body runs when the state is started. The registry knows a script by its function.
 ///
 /// ```
 /// use framestep_durable::prelude::*;
@@ -47,7 +46,7 @@ use proc_macro::TokenStream;
 ///     with(move |world: &mut World| world.coins.retain(|&other| other != number));
 /// }
 ///
-/// let mut runtime = Runtime::new(Registry::new().with::<Coin>());
+/// let mut runtime = Runtime::new(Registry::new().script(coin));
 /// let mut world = World { coins: vec![1, 2, 3] };
 /// runtime.spawn(coin(2)).detach();
 /// for _ in 0..6 {
@@ -76,7 +75,7 @@ use proc_macro::TokenStream;
 ///     Ok(first + second)
 /// }
 ///
-/// let mut runtime = Runtime::new(Registry::new().with::<Duel>().with::<Tournament>());
+/// let mut runtime = Runtime::new(Registry::new().script(duel).script(tournament));
 /// let prize = runtime.start(tournament());
 /// for _ in 0..4 {
 ///     runtime.run_frame(0.1);
@@ -102,7 +101,7 @@ use proc_macro::TokenStream;
 ///         _ => Chapter::Next(countdown(from - 1)),
 ///     }
 /// }
-/// # let mut runtime = Runtime::new(Registry::new().with::<Countdown>());
+/// # let mut runtime = Runtime::new(Registry::new().script(countdown));
 /// # let end = runtime.start(countdown(3));
 /// # for _ in 0..20 { runtime.run_frame(0.25); }
 /// # assert_eq!(runtime.take(end), Some(Ok("Liftoff".into())));
@@ -111,9 +110,9 @@ use proc_macro::TokenStream;
 /// # A module of chapters
 ///
 /// A script whose chapters differ is a module. Each function with `#[chapter]` is a chapter. The
-/// state is an enum with the name of the module in `CamelCase`, which has a variant for each
-/// chapter. All chapters have the same output; one that only ends the script may return it
-/// without `Chapter`. Everything else in the module stays as it is.
+/// state is an enum, which has a variant for each chapter, with its name in `CamelCase`. All chapters
+/// have the same output; one that only ends the script may return it without `Chapter`. Everything
+/// else in the module stays as it is. The registry knows a script by any of its chapters.
 ///
 /// ```
 /// use framestep_durable::prelude::*;
@@ -143,7 +142,7 @@ use proc_macro::TokenStream;
 /// }
 ///
 /// fn main() {
-///     let mut runtime = Runtime::new(Registry::new().with::<fight::Fight>());
+///     let mut runtime = Runtime::new(Registry::new().script(fight::sleeps));
 ///     let fight = runtime.start(fight::sleeps());
 ///     runtime.named(&NEAR).emit(());
 ///     for _ in 0..20 {
@@ -184,8 +183,31 @@ use proc_macro::TokenStream;
 ///     }
 /// }
 ///
-/// let runtime = Runtime::new(Registry::new().with::<Patrol<Goblin>>());
+/// let runtime = Runtime::new(Registry::new().script(patrol::<Goblin>));
 /// runtime.start(patrol(Goblin, 3)).detach();
+/// ```
+///
+/// # The type of the state
+///
+/// It has no name that a game writes, so it is in no other item's way: a module may have a `struct Door` or a
+/// `mod door` beside `async fn door`. `#[durable(state = Name)]` gives it a name, with the visibility of the function or
+/// the module. Two things need one: a function that migrates, and code that takes a state apart.
+///
+/// ```
+/// use framestep_durable::prelude::*;
+///
+/// struct Door {
+///     is_open: bool,
+/// }
+///
+/// #[durable(state = DoorScript)]
+/// async fn door(number: usize) {
+///     wait_seconds(1).await;
+///     with(move |doors: &mut Vec<Door>| doors[number].is_open = true);
+/// }
+///
+/// let DoorScript { number } = door(3);
+/// assert_eq!(number, 3);
 /// ```
 ///
 /// # In files
@@ -197,8 +219,8 @@ use proc_macro::TokenStream;
 ///
 /// - `#[durable(name = "other")]` is another name, for a function that was renamed. It may be a
 ///   constant: `#[durable(name = DOOR)]`.
-/// - `#[durable(version = 2, migrate = function)]` sets `VERSION`, and calls the function of that
-///   path for states of other versions.
+/// - `#[durable(version = 2, migrate = function, state = Name)]` sets `VERSION`, and calls the function
+///   of that path for states of other versions. It returns an `Option<Name>`.
 /// - `#[serde(..)]` on a parameter stands on its field.
 /// - A new chapter at the end of a module leaves the numbers of the others as they are.
 ///

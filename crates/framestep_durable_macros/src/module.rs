@@ -17,10 +17,15 @@ pub(crate) struct Module {
     vis: Visibility,
     mod_token: Token![mod],
     ident: Ident,
-    state: Ident,
     /// Everything but the chapters, as it was written.
     others: TokenStream,
-    chapters: Vec<Function>,
+    chapters: Vec<Chapter>,
+}
+
+/// A function that is a chapter, and its variant of the state.
+struct Chapter {
+    function: Function,
+    variant: Ident,
 }
 
 /// Whether a module begins here.
@@ -35,7 +40,6 @@ impl Module {
         let vis = input.parse()?;
         let mod_token = input.parse()?;
         let ident: Ident = input.parse()?;
-        let state = names::camel_case(&ident)?;
         if input.peek(Token![;]) {
             return Err(Error::new_spanned(
                 ident,
@@ -56,7 +60,6 @@ impl Module {
             vis,
             mod_token,
             ident,
-            state,
             others,
             chapters,
         })
@@ -66,7 +69,7 @@ impl Module {
         let Arguments {
             name,
             versions,
-            state,
+            state: chosen,
             root,
         } = arguments;
         let Module {
@@ -76,20 +79,23 @@ impl Module {
             ident,
             others,
             chapters,
-            ..
         } = self;
-        let state = &state.unwrap_or_else(|| self.state.clone());
-        let docs = format!("The state of the script `{ident}`: which chapter, and with what.");
-        let of_state = script::attributes(&root, &docs);
+        let of_state = script::attributes(&root, chosen.as_ref(), ident);
+        let state = &chosen.unwrap_or_else(|| names::hidden_in(ident));
         let vis_of_state = seen_from_inside(vis);
         let variants = chapters.iter().map(variant);
-        let calls = chapters
+        let calls = chapters.iter().map(|chapter| {
+            let function = &chapter.function;
+            function.call(state, value(state, chapter, function.names()))
+        });
+        // The constants of a chapter that is not in each build may not be, either.
+        let has_lists = chapters
             .iter()
-            .map(|chapter| chapter.call(state, value(state, chapter, chapter.names())));
-        let mut places = Places::new(&root, false);
+            .all(|chapter| chapter.function.attributes.cfg.is_empty());
+        let mut places = Places::new(&root, has_lists);
         let bodies = chapters.iter().map(|chapter| {
-            let cfg = &chapter.attributes.cfg;
-            let body = chapter.body(&root, state, &mut places);
+            let cfg = &chapter.function.attributes.cfg;
+            let body = chapter.function.body(&root, state, &mut places);
             quote!(#(#cfg)* #body)
         });
         let bodies: Vec<TokenStream> = bodies.collect();
@@ -102,7 +108,7 @@ impl Module {
             generics: &generics,
             name: name.unwrap_or_else(|| names::in_files(ident)),
             versions,
-            output: chapters[0].output.value(),
+            output: chapters[0].function.output.value(),
             bodies: quote!(#(#bodies)*),
             places: places.table(),
             end: End::Value(quote!(match self { #(#arms)* })),
@@ -146,7 +152,7 @@ fn seen_from_inside(vis: &Visibility) -> TokenStream {
 
 /// Sorts the items of a module. Only chapters are parsed: the compiler says what is wrong in
 /// the others.
-fn sort(input: ParseStream<'_>) -> Result<(TokenStream, Vec<Function>)> {
+fn sort(input: ParseStream<'_>) -> Result<(TokenStream, Vec<Chapter>)> {
     let mut others = TokenStream::new();
     let mut chapters = Vec::new();
     let mut errors: Option<Error> = None;
@@ -163,13 +169,14 @@ fn sort(input: ParseStream<'_>) -> Result<(TokenStream, Vec<Function>)> {
         let chapter = attributes.remove(at);
         let parsed = chapter.meta.require_path_only().and_then(|_| {
             if function::begins(input) {
-                let chapter = Function::parse(attributes, input)?;
-                if chapter.generics.params.is_empty() {
-                    return Ok(chapter);
+                let function = Function::parse(attributes, input)?;
+                if function.generics.params.is_empty() {
+                    let variant = names::camel_case(&function.ident)?;
+                    return Ok(Chapter { function, variant });
                 }
                 let text = "a chapter cannot be generic: all chapters have one state. Write a \
                             function with `#[durable]`, or a module for each type";
-                Err(Error::new_spanned(&chapter.generics, text))
+                Err(Error::new_spanned(&function.generics, text))
             } else {
                 let text = "a chapter is an `async fn`";
                 Err(Error::new_spanned(&chapter, text))
@@ -193,10 +200,13 @@ fn is_chapter(attribute: &Attribute) -> bool {
     last.is_some_and(|segment| segment.ident == "chapter")
 }
 
-fn check_outputs(chapters: &[Function]) -> Result<()> {
-    let first = &chapters[0];
+fn check_outputs(chapters: &[Chapter]) -> Result<()> {
+    let mut functions = chapters.iter().map(|chapter| &chapter.function);
+    let Some(first) = functions.next() else {
+        return Ok(());
+    };
     let output = text_of(first);
-    for chapter in chapters {
+    for chapter in functions {
         let other = text_of(chapter);
         if other == output {
             continue;
@@ -230,46 +240,45 @@ fn text_of(chapter: &Function) -> String {
     text.replace(":: ", "::")
 }
 
-fn variant(chapter: &Function) -> TokenStream {
-    let Function {
-        state, attributes, ..
-    } = chapter;
-    let cfg = &attributes.cfg;
-    let fields = chapter.fields();
-    if chapter.parameters.is_empty() {
-        quote!(#(#cfg)* #state)
+fn variant(chapter: &Chapter) -> TokenStream {
+    let Chapter { function, variant } = chapter;
+    let cfg = &function.attributes.cfg;
+    let fields = function.fields();
+    if function.parameters.is_empty() {
+        quote!(#(#cfg)* #variant)
     } else {
-        quote!(#(#cfg)* #state { #(#fields),* })
+        quote!(#(#cfg)* #variant { #(#fields),* })
     }
 }
 
 /// The state of a chapter, as an expression or as a pattern.
 fn value(
     state: &Ident,
-    chapter: &Function,
+    chapter: &Chapter,
     fields: impl Iterator<Item = impl ToTokens>,
 ) -> TokenStream {
-    let variant = &chapter.state;
-    if chapter.parameters.is_empty() {
+    let Chapter { function, variant } = chapter;
+    if function.parameters.is_empty() {
         quote!(#state::#variant)
     } else {
         quote!(#state::#variant { #(#fields),* })
     }
 }
 
-fn arm(root: &Root, state: &Ident, chapter: &Function) -> TokenStream {
-    let cfg = &chapter.attributes.cfg;
+fn arm(root: &Root, state: &Ident, chapter: &Chapter) -> TokenStream {
+    let function = &chapter.function;
+    let cfg = &function.attributes.cfg;
     // A parameter may have any name: also that of a constant in scope.
-    let bindings: Vec<Ident> = (0..chapter.parameters.len())
+    let bindings: Vec<Ident> = (0..function.parameters.len())
         .map(|at| format_ident!("argument_{at}", span = Span::mixed_site()))
         .collect();
-    let fields = chapter.names().zip(&bindings);
+    let fields = function.names().zip(&bindings);
     let pattern = value(
         state,
         chapter,
         fields.map(|(field, binding)| quote!(#field: #binding)),
     );
-    let end = match chapter.end(root, &bindings) {
+    let end = match function.end(root, &bindings) {
         End::Value(end) => end,
         End::Future(future) => quote!(#future.await),
     };

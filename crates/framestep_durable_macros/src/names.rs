@@ -6,7 +6,7 @@ use syn::{Error, LitStr, Result};
 
 use crate::arguments::Name;
 
-/// The name of a type or a variant: `power_up` becomes `PowerUp`.
+/// The name of a variant: `power_up` becomes `PowerUp`.
 pub(crate) fn camel_case(ident: &Ident) -> Result<Ident> {
     let name = ident.unraw().to_string();
     let mut camel = String::new();
@@ -18,7 +18,7 @@ pub(crate) fn camel_case(ident: &Ident) -> Result<Ident> {
     if camel == "Self" || syn::parse_str::<Ident>(&camel).is_err() {
         return Err(Error::new(
             ident.span(),
-            format!("no name for the state can be made from `{name}`: choose another name"),
+            format!("no name for its variant can be made from `{name}`: choose another name"),
         ));
     }
     Ok(Ident::new(&camel, ident.span()))
@@ -29,8 +29,16 @@ pub(crate) fn in_files(ident: &Ident) -> Name {
     Name::Text(LitStr::new(&ident.unraw().to_string(), ident.span()))
 }
 
-/// The name of the function with the body. The user's name belongs to the function that
-/// makes the state.
-pub(crate) fn of_body(ident: &Ident) -> Ident {
+/// The name of an item that the user does not see: of the state, and of the function with the body. The user's name
+/// belongs to the function that makes the state. `framestep_durable` takes the first part off in its texts.
+pub(crate) fn hidden(ident: &Ident) -> Ident {
     Ident::new(&format!("__durable_{}", ident.unraw()), ident.span())
+}
+
+/// The name of the state of a module, in which a function may have the name of the module.
+pub(crate) fn hidden_in(module: &Ident) -> Ident {
+    Ident::new(
+        &format!("__durable_chapters_of_{}", module.unraw()),
+        module.span(),
+    )
 }

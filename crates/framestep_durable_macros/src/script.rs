@@ -2,6 +2,7 @@
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
+use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{Attribute, Error, Generics, Ident, Result};
 
@@ -35,15 +36,23 @@ pub(crate) enum End {
     Future(TokenStream),
 }
 
-/// What stands on the type of a state. Lints look at the function alone.
-pub(crate) fn attributes(root: &Root, docs: &str) -> TokenStream {
+/// What stands on the type of the state of `script`. Lints look at the function alone.
+pub(crate) fn attributes(root: &Root, chosen: Option<&Ident>, script: &Ident) -> TokenStream {
     let serde = quote!(#root::__private::serde);
     let path = serde.to_string();
+    let name = script.unraw().to_string();
+    let shown = if chosen.is_some() {
+        let docs = format!("The state of the script `{name}`.");
+        quote!(#[doc = #docs])
+    } else {
+        // Errors of serde have the name.
+        quote!(#[doc(hidden)] #[allow(non_camel_case_types)] #[serde(rename = #name)])
+    };
     quote! {
-        #[doc = #docs]
         #[must_use = "a script does nothing until it is started, or awaited in another script"]
         #[derive(#serde::Serialize, #serde::Deserialize)]
         #[serde(crate = #path)]
+        #shown
         #[allow(
             dead_code,
             missing_debug_implementations,
@@ -60,11 +69,10 @@ pub(crate) fn of_function(arguments: Arguments, function: &Function) -> Result<T
     let Arguments {
         name,
         versions,
-        state,
+        state: chosen,
         root,
     } = arguments;
     let Function { vis, generics, .. } = function;
-    let state = &state.unwrap_or_else(|| function.state.clone());
     let is_generic = !generics.params.is_empty();
     if is_generic && !matches!(name, Some(Name::Constant(_))) {
         return Err(Error::new_spanned(
@@ -77,6 +85,8 @@ pub(crate) fn of_function(arguments: Arguments, function: &Function) -> Result<T
     let fields = function.fields();
     let names = function.names();
     let (parameters, types, bounds) = generics.split_for_impl();
+    let mut attributes = attributes(&root, chosen.as_ref(), &function.ident);
+    let state = &chosen.unwrap_or_else(|| names::hidden(&function.ident));
     let (definition, value) = if is_generic {
         let used = generics.type_params().map(|parameter| &parameter.ident);
         (
@@ -93,8 +103,6 @@ pub(crate) fn of_function(arguments: Arguments, function: &Function) -> Result<T
     } else {
         (quote!({ #(#fields),* }), quote!(#state { #(#names),* }))
     };
-    let docs = format!("The state of the script `{}`.", function.ident);
-    let mut attributes = attributes(&root, &docs);
     if is_generic {
         // The bounds that the user has written: with those of serde beside them, the compiler
         // could not choose.
@@ -103,7 +111,7 @@ pub(crate) fn of_function(arguments: Arguments, function: &Function) -> Result<T
     let state_of_types = quote!(#state #types);
     let call = function.call(&state_of_types, value);
     let arguments = function.names().map(|name| quote!(self.#name));
-    let mut places = Places::new(&root, is_generic);
+    let mut places = Places::new(&root, !is_generic);
     let bodies = function.body(&root, &state_of_types, &mut places);
     let script = Script {
         root: &root,

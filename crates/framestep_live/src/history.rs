@@ -35,7 +35,7 @@ use crate::quiet::quietly;
 /// }
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let mut runtime = Runtime::new(Registry::new().with::<Counter>());
+/// let mut runtime = Runtime::new(Registry::new().script(counter));
 /// runtime.spawn(counter()).detach();
 /// let mut world = 0;
 /// let mut history = History::new(600);

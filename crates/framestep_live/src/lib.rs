@@ -40,7 +40,7 @@
 //! ```ignore
 //! // scripts/src/lib.rs
 //! pub fn registry() -> Registry {
-//!     Registry::new().with::<Boss>()
+//!     Registry::new().script(boss)
 //! }
 //!
 //! #[cfg(feature = "live")]
@@ -146,7 +146,7 @@ pub mod __private {
 /// }
 ///
 /// pub fn registry() -> Registry {
-///     Registry::new().with::<Boss>()
+///     Registry::new().script(boss)
 /// }
 ///
 /// framestep_live::export!(registry);

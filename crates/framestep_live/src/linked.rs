@@ -299,7 +299,7 @@ mod tests {
             impl DurableScript for Config { async fn run(self) -> Chapter { 4 } }
         }
         pub fn unused() { 5 }
-        pub fn registry() -> Registry { Registry::new().with::<Boss>() }
+        pub fn registry() -> Registry { Registry::new().script(boss) }
         #[cfg(feature = "live")]
         framestep_live::export!(registry);
     "#;
@@ -346,10 +346,7 @@ mod tests {
     fn scripts_and_the_registry_come_with_the_exchange() {
         assert_eq!(change("wait_seconds(1)", "wait_seconds(2)"), None);
         assert_eq!(change("{ 1 }", "{ 11 }"), None, "only a script calls it");
-        assert_eq!(
-            change("with::<Boss>()", "with::<Boss>().with::<Cat>()"),
-            None
-        );
+        assert_eq!(change("script(boss)", "script(boss).script(cat)"), None);
         assert_eq!(
             change("{ 4 }", "{ 44 }"),
             None,

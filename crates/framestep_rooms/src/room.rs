@@ -87,7 +87,7 @@ impl Format {
 ///     type View = u32;
 ///
 ///     fn registry() -> Registry {
-///         Registry::new().with::<Guard>()
+///         Registry::new().script(guard)
 ///     }
 ///
 ///     fn open(runtime: &Runtime, health: u32) -> Self {

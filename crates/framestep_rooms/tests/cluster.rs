@@ -56,7 +56,7 @@ impl Room for Tally {
     type View = Tally;
 
     fn registry() -> Registry {
-        Registry::new().with::<Beat>()
+        Registry::new().script(beat)
     }
 
     fn open(runtime: &Runtime, (): ()) -> Self {

@@ -55,7 +55,7 @@ impl Room for Bell {
     type View = Bell;
 
     fn registry() -> Registry {
-        Registry::new().with::<Clock>().with::<Buy>()
+        Registry::new().script(clock).script(buy)
     }
 
     fn effects() -> Effects {

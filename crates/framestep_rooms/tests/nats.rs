@@ -37,7 +37,7 @@ impl Room for Sum {
     type View = Sum;
 
     fn registry() -> Registry {
-        Registry::new().with::<Beat>()
+        Registry::new().script(beat)
     }
 
     fn open(runtime: &Runtime, sum: u64) -> Self {

@@ -40,7 +40,7 @@ impl Room for Mill {
     type View = u32;
 
     fn registry() -> Registry {
-        Registry::new().with::<Grind>()
+        Registry::new().script(grind)
     }
 
     fn open(runtime: &Runtime, (): ()) -> Self {
@@ -78,7 +78,7 @@ impl Room for NewMill {
     type View = u32;
 
     fn registry() -> Registry {
-        Registry::new().with::<GrindAnew>()
+        Registry::new().script(grind_anew)
     }
 
     fn open(runtime: &Runtime, (): ()) -> Self {

@@ -56,7 +56,7 @@ impl Room for Mine {
     type View = Mine;
 
     fn registry() -> Registry {
-        Registry::new().with::<Explode>()
+        Registry::new().script(explode)
     }
 
     fn open(_: &Runtime, aborts: bool) -> Self {

@@ -29,7 +29,7 @@ impl Room for Pot {
     type View = u32;
 
     fn registry() -> Registry {
-        Registry::new().with::<Stir>()
+        Registry::new().script(stir)
     }
 
     fn open(_: &Runtime, sum: u32) -> Self {

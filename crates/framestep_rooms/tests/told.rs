@@ -75,9 +75,9 @@ impl Room for Lot {
 
     fn registry() -> Registry {
         Registry::new()
-            .with::<Clock>()
-            .with::<Provoker>()
-            .with::<OddOne>()
+            .script(clock)
+            .script(provoker)
+            .script(odd_one)
     }
 
     fn open(runtime: &Runtime, bids: u32) -> Self {

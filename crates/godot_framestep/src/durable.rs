@@ -56,7 +56,7 @@ use crate::scripts::shared;
 /// #[godot_api]
 /// impl ILabel for Teller {
 ///     fn ready(&mut self) {
-///         let runtime = Runtime::new(Registry::new().with::<Meeting>());
+///         let runtime = Runtime::new(Registry::new().script(meeting));
 ///         let story = Durable::new(runtime, Story::default());
 ///         story.host().spawn(meeting()).detach();
 ///         self.story = Some(story);

@@ -28,14 +28,14 @@ impl Request for Purchase {
 
 pub(crate) fn registry() -> Registry {
     Registry::new()
-        .with::<Moves>()
-        .with::<Fountain>()
-        .with::<Coins>()
-        .with::<Guard>()
-        .with::<Shop>()
-        .with::<Waves>()
-        .with::<Foe>()
-        .with::<Boss>()
+        .script(moves)
+        .script(fountain)
+        .script(coins)
+        .script(guard)
+        .script(shop)
+        .script(waves)
+        .script(foe)
+        .script(boss)
 }
 
 /// Starts the scripts of a room.

@@ -18,7 +18,7 @@ use crate::imp::{self, Imp};
 use crate::level::{self, Prop};
 use crate::light::{Ambient, NIGHT};
 use crate::purse::Purse;
-use crate::reign::{Chase, fight};
+use crate::reign::{chase, fight};
 use crate::stage::{Focus, HALF, MIDDLE, Stage};
 use crate::text::line;
 use crate::{layer, lines, story};
@@ -54,7 +54,7 @@ struct Place {
 }
 
 pub(crate) fn plugin(app: &mut App) {
-    let registry = Registry::new().with::<fight::Fight>().with::<Chase>();
+    let registry = Registry::new().script(fight::rings).script(chase);
     // The lines of awaits are noted only where they are shown.
     let scripts =
         DurableScriptsPlugin::new(registry).executor(|builder| builder.inspect(lines::are_shown()));

@@ -216,7 +216,7 @@ impl Room for Table {
     type View = View;
 
     fn registry() -> Registry {
-        Registry::new().with::<Countdown>().with::<Play>()
+        Registry::new().script(countdown).script(play)
     }
 
     fn open(runtime: &Runtime, seed: u64) -> Self {

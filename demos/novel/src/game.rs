@@ -7,9 +7,9 @@ use std::path::Path;
 
 use framestep_durable::prelude::*;
 
-use crate::fight::{Fight, Torch};
+use crate::fight::{fight, torch};
 use crate::stage::Stage;
-use crate::story::scenes::{self, Scenes};
+use crate::story::scenes;
 use crate::story::{Choice, ENTER};
 
 #[derive(Debug)]
@@ -30,9 +30,9 @@ pub(crate) enum Input {
 
 fn registry() -> Registry {
     Registry::new()
-        .with::<Scenes>()
-        .with::<Fight>()
-        .with::<Torch>()
+        .script(scenes::gate)
+        .script(fight)
+        .script(torch)
         .for_build(env!("CARGO_PKG_VERSION"))
 }
 

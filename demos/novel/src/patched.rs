@@ -243,7 +243,7 @@ struct Build {
 macro_rules! builds {
     ($($build:ident),*) => {
         [$(Build {
-            registry: || Registry::new().with::<$build::scenes::Scenes>(),
+            registry: || Registry::new().script($build::scenes::gate),
             begin: |runtime| runtime.start($build::scenes::gate()).detach(),
         }),*]
     };

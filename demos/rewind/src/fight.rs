@@ -131,8 +131,5 @@ fn share(part: usize, whole: usize) -> f32 {
 }
 
 pub(crate) fn add_to(registry: Registry) -> Registry {
-    registry
-        .with::<guard::Guard>()
-        .with::<Volleys>()
-        .with::<Line>()
+    registry.script(guard::sleeps).script(volleys).script(line)
 }

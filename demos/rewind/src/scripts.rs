@@ -14,10 +14,10 @@ pub(crate) const TAKEN: Signal<u32> = signal("taken");
 
 pub(crate) fn registry() -> Registry {
     let registry = Registry::new()
-        .with::<Door>()
-        .with::<Lamp>()
-        .with::<Mint>()
-        .with::<Coin>();
+        .script(door)
+        .script(lamp)
+        .script(mint)
+        .script(coin);
     fight::add_to(registry)
 }
 

@@ -14,12 +14,12 @@ pub(crate) const TAKEN: Signal<(u32, u8)> = signal("taken");
 
 pub(crate) fn registry() -> Registry {
     Registry::new()
-        .with::<Rounds>()
-        .with::<Life>()
-        .with::<Boss>()
-        .with::<Pattern>()
-        .with::<Spawner>()
-        .with::<PowerUp>()
+        .script(rounds)
+        .script(life)
+        .script(boss)
+        .script(pattern)
+        .script(spawner)
+        .script(power_up)
 }
 
 /// Round after round. All scripts of a round belong to `stage`, and end with it.

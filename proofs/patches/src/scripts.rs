@@ -31,8 +31,8 @@ macro_rules! case {
     ($script:ident, $change:ident, $name:literal) => {
         Case {
             name: $name,
-            before: || Registry::new().with::<$script::before::Talk>(),
-            after: || Registry::new().with::<$script::$change::Talk>(),
+            before: || Registry::new().script($script::before::talk),
+            after: || Registry::new().script($script::$change::talk),
             begin: |runtime| runtime.spawn($script::before::talk()).detach(),
             begin_after: |runtime| runtime.spawn($script::$change::talk()).detach(),
         }

@@ -58,7 +58,7 @@ mod now {
 pub fn divergences_are_errors() -> bool {
     let mut gold = 5_u32;
     (0..6).all(|how| {
-        let mut runtime = Runtime::new(Registry::new().with::<then::Merchant>());
+        let mut runtime = Runtime::new(Registry::new().script(then::merchant));
         runtime.spawn(then::merchant(how)).detach();
         for _ in 0..3 {
             runtime.run_frame_with(&mut gold, 0.1);
@@ -67,7 +67,7 @@ pub fn divergences_are_errors() -> bool {
         runtime.run_frame_with(&mut gold, 0.1);
         let file = runtime.save_state().expect("it is durable").to_bytes();
         let save = SaveState::from_bytes(&file).expect("it was just made");
-        let mut runtime = Runtime::new(Registry::new().with::<now::Merchant>());
+        let mut runtime = Runtime::new(Registry::new().script(now::merchant));
         let failed = runtime.restore(&save, Policy::Fail);
         let is_error = matches!(failed, Err(RestoreError::Diverged(_)));
         let restored = runtime.restore(&save, Policy::Restart);

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use framestep_durable::prelude::*;
 
-use crate::weather::{Sky, Warning, Weather, warning, weather};
+use crate::weather::{Sky, warning, weather};
 
 const BELL: Signal<f32> = signal("bell");
 const HEAT: Watch<f64> = watch("heat", Default::default);
@@ -227,8 +227,8 @@ fn registry() -> Registry {
         .with::<Alarm>()
         .with::<Parent>()
         .with::<Physics>()
-        .with::<Weather>()
-        .with::<Warning>()
+        .script(weather)
+        .script(warning)
 }
 
 /// The game under way.

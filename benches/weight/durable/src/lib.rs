@@ -55,7 +55,7 @@ macro_rules! script {
         }
 
         pub(crate) fn know(registry: Registry) -> Registry {
-            registry.with::<Script>().with::<Child>()
+            registry.script(script).script(child)
         }
 
         pub(crate) fn spawn_on(runtime: &Runtime) {

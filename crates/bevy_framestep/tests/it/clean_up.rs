@@ -338,7 +338,7 @@ mod durable {
     #[test]
     fn a_durable_script_ends_with_its_entity() {
         let (mut app, happens) = marked();
-        app.add_plugins(DurableScriptsPlugin::new(Registry::new().with::<Guard>()));
+        app.add_plugins(DurableScriptsPlugin::new(Registry::new().script(guard)));
         let mut goblin = app.world_mut().spawn_empty();
         goblin.start_durable_script(guard);
         let goblin = goblin.id();

@@ -100,7 +100,7 @@ pub(crate) enum Found {
         now: u32,
     },
     OtherState {
-        type_name: &'static str,
+        type_name: String,
         why: String,
     },
 }

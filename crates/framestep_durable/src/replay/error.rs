@@ -184,12 +184,12 @@ impl fmt::Display for RestoreError {
             RestoreError::UnknownValue { name } => write!(
                 f,
                 "the save has a value named `{name}`, which the registry does not know: add it with \
-                 `Registry::with_watch`, or forget it with `Registry::without_watch`"
+                 `Registry::script_watch`, or forget it with `Registry::scriptout_watch`"
             ),
             RestoreError::UnknownScript { name } => write!(
                 f,
                 "the save has a script named `{name}`, which the registry does not know: add it \
-                 with `Registry::with`; if it was renamed, give it its earlier `NAME`; or let \
+                 with `Registry::script`; if it was renamed, give it its earlier `NAME`; or let \
                  `Policy::Drop` drop it"
             ),
             RestoreError::Diverged(divergence) => {

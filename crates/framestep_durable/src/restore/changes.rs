@@ -127,8 +127,8 @@ impl Registry {
     ///     }
     /// }
     ///
-    /// let shipped = Registry::new().with::<shipped::Talk>().places();
-    /// let changes = Registry::new().with::<today::Talk>().changes_since(&shipped).unwrap();
+    /// let shipped = Registry::new().script(shipped::talk).places();
+    /// let changes = Registry::new().script(today::talk).changes_since(&shipped).unwrap();
     /// assert_eq!(changes.len(), 1);
     /// assert!(changes[0].to_string().contains("is new"));
     /// ```

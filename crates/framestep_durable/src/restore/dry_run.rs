@@ -308,11 +308,11 @@ impl Registry {
     /// }
     ///
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let mut runtime = Runtime::new(Registry::new().with::<before::Quest>());
+    /// let mut runtime = Runtime::new(Registry::new().script(before::quest));
     /// runtime.lend(&mut 0_u32, |runtime| runtime.start(before::quest()).detach());
     /// let save = runtime.save()?;
     ///
-    /// let dry_run = Registry::new().with::<after::Quest>().dry_run(&save);
+    /// let dry_run = Registry::new().script(after::quest).dry_run(&save);
     /// assert!(!dry_run.is_compatible());
     /// let report = dry_run.to_string();
     /// assert!(report.contains("Restart does again: a `with` at "));

@@ -169,14 +169,14 @@ impl Runtime {
     /// }
     ///
     /// # fn main() -> Result<(), RestoreError> {
-    /// let mut runtime = Runtime::new(Registry::new().with::<earlier::Lamp>());
+    /// let mut runtime = Runtime::new(Registry::new().script(earlier::lamp));
     /// let mut world: Vec<&'static str> = Vec::new();
     /// runtime.start(earlier::lamp()).detach();
     /// for _ in 0..3 {
     ///     runtime.run_frame_with(&mut world, 0.25);
     /// }
     ///
-    /// let reloaded = runtime.reload(Registry::new().with::<new::Lamp>(), Policy::Restart)?;
+    /// let reloaded = runtime.reload(Registry::new().script(new::lamp), Policy::Restart)?;
     /// assert_eq!(reloaded.to_string(), "1 continued at moved lines");
     /// runtime.run_frame_with(&mut world, 0.25);
     /// assert_eq!(world, ["bright"]); // after one second in all

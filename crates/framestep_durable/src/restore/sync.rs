@@ -301,7 +301,7 @@ impl RuntimeBuilder {
     ///     with(|world: &mut World| world.gold += RANDOM.replace(RANDOM.get() * 5));
     /// }
     ///
-    /// let registry = Registry::new().with::<Treasure>();
+    /// let registry = Registry::new().script(treasure);
     /// let mut runtime = Runtime::builder(registry).sync_test::<World>().build();
     /// runtime.spawn(treasure()).detach();
     /// let mut world = World { gold: 0 };

@@ -56,7 +56,7 @@ pub fn group<T>() -> Group<T> {
 ///     Ok(scores.iter().sum())
 /// }
 ///
-/// let mut runtime = Runtime::new(Registry::new().with::<Goblin>().with::<Wave>());
+/// let mut runtime = Runtime::new(Registry::new().script(goblin).script(wave));
 /// let wave = runtime.start(wave());
 /// for _ in 0..12 {
 ///     runtime.run_frame(0.25);
@@ -154,7 +154,7 @@ impl<T> Group<T> {
     ///     ropes.join().await == Err(JoinError::Panicked("it snaps".into()))
     /// }
     ///
-    /// let mut runtime = Runtime::new(Registry::new().with::<Rope>().with::<Bridge>());
+    /// let mut runtime = Runtime::new(Registry::new().script(rope).script(bridge));
     /// let bridge = runtime.start(bridge());
     /// for _ in 0..4 {
     ///     runtime.run_frame(0.25);
@@ -206,7 +206,7 @@ impl<T, E> Group<Result<T, E>> {
     ///     Ok(())
     /// }
     ///
-    /// let mut runtime = Runtime::new(Registry::new().with::<Guard>().with::<Night>());
+    /// let mut runtime = Runtime::new(Registry::new().script(guard).script(night));
     /// let night = runtime.start(night());
     /// for _ in 0..4 {
     ///     runtime.run_frame(0.25);

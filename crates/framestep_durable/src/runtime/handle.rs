@@ -357,7 +357,7 @@ impl<T> ScriptHandle<T> {
     ///     wait_seconds(3).await;
     /// }
     ///
-    /// let mut runtime = Runtime::new(Registry::new().with::<Alarm>().with::<Burglary>());
+    /// let mut runtime = Runtime::new(Registry::new().script(alarm).script(burglary));
     /// runtime.start(burglary());
     /// runtime.run_frame(0.1);
     /// assert_eq!(runtime.scripts().len(), 2);

@@ -362,7 +362,7 @@ impl RuntimeBuilder {
     ///     hits.next().await.unwrap()
     /// }
     ///
-    /// let registry = Registry::new().with::<Hero>();
+    /// let registry = Registry::new().script(hero);
     /// let mut runtime = Runtime::builder(registry).max_events(2).build();
     /// runtime.on_loss(|loss| assert!(loss.to_string().contains("`max_events`")));
     /// let hero = runtime.start(hero());
@@ -411,7 +411,7 @@ impl RuntimeBuilder {
     /// }
     ///
     /// let play = |bonus| {
-    ///     let builder = Runtime::builder(Registry::new().with::<Hits>());
+    ///     let builder = Runtime::builder(Registry::new().script(hits));
     ///     let mut runtime = builder.hash_effects::<World>().build();
     ///     runtime.spawn(hits()).detach();
     ///     let mut world = World { damage: 0, bonus };

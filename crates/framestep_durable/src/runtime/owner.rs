@@ -42,7 +42,7 @@ use crate::script::{Numbered, OwnerEnd, ScriptCell, Slot, command};
 ///     sparks.remove();
 /// }
 ///
-/// let mut runtime = Runtime::new(Registry::new().with::<Fuse>().with::<Spark>());
+/// let mut runtime = Runtime::new(Registry::new().script(fuse).script(spark));
 /// runtime.start(fuse()).detach();
 /// assert_eq!(runtime.scripts().len(), 3);
 /// runtime.run_frame(0.25);
@@ -74,7 +74,7 @@ pub fn owner() -> OwnerId {
 ///     start_on(scripts, menu()).await.unwrap();
 ///     scripts.remove();
 /// }
-/// # let mut runtime = Runtime::new(Registry::new().with::<PauseMenu>().with::<Menu>());
+/// # let mut runtime = Runtime::new(Registry::new().script(pause_menu).script(menu));
 /// # let paused = runtime.start(pause_menu());
 /// # runtime.run_frame(0.25);
 /// # assert_eq!(runtime.take(paused), Some(Ok(())));
@@ -186,7 +186,7 @@ impl OwnerId {
     ///     frames
     /// }
     ///
-    /// let mut runtime = Runtime::new(Registry::new().with::<Goblin>().with::<Waves>());
+    /// let mut runtime = Runtime::new(Registry::new().script(goblin).script(waves));
     /// let enemies = runtime.owner();
     /// let waves = runtime.start(waves(enemies));
     /// for _ in 0..27 {

@@ -47,7 +47,7 @@ use crate::script::{ChangesNoLocal, context, type_name_of};
 ///     }
 /// }
 ///
-/// let mut runtime = Runtime::new(Registry::new().with::<Walk>());
+/// let mut runtime = Runtime::new(Registry::new().script(walk));
 /// let mut world = World { steps: 0, heard: 0 };
 /// runtime.spawn(walk()).detach();
 /// let save = runtime.save_state().unwrap();
@@ -109,7 +109,7 @@ pub fn is_resimulated() -> bool {
 ///     }
 /// }
 ///
-/// let mut runtime = Runtime::new(Registry::new().with::<Drum>());
+/// let mut runtime = Runtime::new(Registry::new().script(drum));
 /// runtime.start(drum()).detach();
 /// let save = runtime.save_state().unwrap();
 /// for _ in 0..5 {

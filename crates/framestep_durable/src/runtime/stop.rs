@@ -83,7 +83,7 @@ impl OwnerId {
     ///     level.stop_within(1).await
     /// }
     ///
-    /// let registry = Registry::new().with::<Torch>().with::<Forgetful>().with::<Leave>();
+    /// let registry = Registry::new().script(torch).script(forgetful).script(leave);
     /// let mut runtime = Runtime::new(registry);
     /// let level = runtime.owner();
     /// runtime.start_on(level, torch()).detach();

@@ -55,7 +55,7 @@ use crate::script::{JoinError, context};
 ///     podium
 /// }
 ///
-/// let mut runtime = Runtime::new(Registry::new().with::<Run>().with::<Podium>());
+/// let mut runtime = Runtime::new(Registry::new().script(run).script(podium));
 /// let podium = runtime.start(podium());
 /// for _ in 0..16 {
 ///     runtime.run_frame(0.25);

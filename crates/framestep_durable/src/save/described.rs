@@ -52,12 +52,12 @@ impl SaveState {
     /// }
     ///
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let registry = Registry::new().with::<first_release::Shop>();
+    /// let registry = Registry::new().script(first_release::shop);
     /// let runtime = Runtime::new(registry.clone());
     /// runtime.start(first_release::shop(3)).detach();
     /// let file = runtime.save()?.described(&registry)?.to_bytes();
     ///
-    /// let mut runtime = Runtime::new(Registry::new().with::<second_release::Shop>());
+    /// let mut runtime = Runtime::new(Registry::new().script(second_release::shop));
     /// runtime.restore(&SaveState::from_bytes(&file)?, Policy::Fail)?;
     /// # Ok(())
     /// # }

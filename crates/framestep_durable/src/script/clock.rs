@@ -29,7 +29,7 @@ impl ClockId {
     ///     time().frame
     /// }
     ///
-    /// let mut runtime = Runtime::new(Registry::new().with::<Attack>());
+    /// let mut runtime = Runtime::new(Registry::new().script(attack));
     /// let enemies = runtime.child_clock(ClockId::GAME);
     /// let attack = runtime.start(attack(enemies));
     /// for _ in 0..8 {

@@ -27,7 +27,7 @@ use crate::script::ChangesNoLocal;
 ///     wait_seconds(1).await;
 /// }
 ///
-/// let mut runtime = Runtime::new(Registry::new().with::<Engine>());
+/// let mut runtime = Runtime::new(Registry::new().script(engine));
 /// runtime.start(engine()).detach();
 /// let save = runtime.save().unwrap();
 /// runtime.restore(&save, Policy::Fail).unwrap();

@@ -107,7 +107,7 @@ pub fn with_ref<W: 'static, R: Recorded>(f: impl FnOnce(&W) -> R + ChangesNoLoca
 ///     }
 /// }
 ///
-/// let mut runtime = Runtime::new(Registry::new().with::<Quest>());
+/// let mut runtime = Runtime::new(Registry::new().script(quest));
 /// runtime.spawn(quest(1)).detach();
 /// let mut gold = 0_u32;
 /// for _ in 0..10 {

@@ -33,7 +33,7 @@ use crate::bytes::{dispose, message_of};
 ///     stop(walk);
 /// }
 ///
-/// let mut runtime = Runtime::new(Registry::new().with::<Walk>().with::<Cutscene>());
+/// let mut runtime = Runtime::new(Registry::new().script(walk).script(cutscene));
 /// let walk = runtime.start(walk());
 /// runtime.start(cutscene(walk.id())).detach();
 /// for _ in 0..4 {

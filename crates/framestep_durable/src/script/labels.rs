@@ -69,12 +69,12 @@ use crate::script::context;
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let mut said: Vec<&str> = Vec::new();
-/// let mut runtime = Runtime::new(Registry::new().with::<first_release::Talk>());
+/// let mut runtime = Runtime::new(Registry::new().script(first_release::talk));
 /// runtime.lend(&mut said, |runtime| runtime.start(first_release::talk()).detach());
 /// let file = runtime.save()?.to_bytes();
 ///
 /// // Nothing is said twice, and the new line is before what was said.
-/// let mut runtime = Runtime::new(Registry::new().with::<second_release::Talk>());
+/// let mut runtime = Runtime::new(Registry::new().script(second_release::talk));
 /// runtime.restore(&SaveState::from_bytes(&file)?, Policy::Fail)?;
 /// for _ in 0..10 {
 ///     runtime.run_frame_with(&mut said, 0.25);

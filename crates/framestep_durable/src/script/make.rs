@@ -197,7 +197,7 @@ impl Shared {
         let why = match known {
             None => format!(
                 "the script `{name}` is not in the registry of the latest code: add it with \
-                 `Registry::with`. If the latest code does not have it any more, build and start the game \
+                 `Registry::script`. If the latest code does not have it any more, build and start the game \
                  again"
             ),
             Some(_) => format!(

@@ -18,14 +18,9 @@ use crate::script::{
 ///
 /// ```
 /// # use framestep_durable::prelude::*;
-/// # #[derive(Serialize, Deserialize)]
-/// # struct Door;
-/// # impl DurableScript for Door {
-/// #     const NAME: &'static str = "door";
-/// #     type Output = ();
-/// #     async fn run(self) -> Chapter<Self> { Chapter::Done(()) }
-/// # }
-/// let registry = Registry::new().with::<Door>();
+/// # #[durable]
+/// # async fn door() {}
+/// let registry = Registry::new().script(door);
 /// let runtime = Runtime::new(registry);
 /// ```
 #[derive(Clone, Default)]
@@ -58,8 +53,9 @@ impl KnownScript {
     }
 
     /// The type of its states.
-    pub(crate) fn state_name(&self) -> &'static str {
-        self.state.name
+    pub(crate) fn state_name(&self) -> String {
+        // The attribute has hidden it behind the name of the function.
+        self.state.name.replace("__durable_", "")
     }
 
     /// Begins a chapter with the state of a save. `None` if it is not a state of this script.
@@ -97,11 +93,32 @@ impl Registry {
         Self::default()
     }
 
-    /// Adds a script.
+    /// Adds a script whose state is a type with a name: one that implements [`DurableScript`] by hand, or a type
+    /// parameter. Scripts with [`#[durable]`](crate::durable) are added with [`script`](Registry::script).
     ///
     /// # Panics
     ///
     /// If another type has the same name.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use framestep_durable::prelude::*;
+    /// #[derive(Serialize, Deserialize)]
+    /// struct Door;
+    ///
+    /// impl DurableScript for Door {
+    ///     const NAME: &'static str = "door";
+    ///     type Output = ();
+    ///
+    ///     async fn run(self) -> Chapter<Self> {
+    ///         wait_seconds(1).await;
+    ///         Chapter::Done(())
+    ///     }
+    /// }
+    ///
+    /// let registry = Registry::new().with::<Door>();
+    /// ```
     #[must_use]
     #[track_caller]
     pub fn with<S: DurableScript>(mut self) -> Self {
@@ -146,6 +163,15 @@ impl Registry {
     ///
     /// let registry = Registry::new().script(patrol::<Goblin>);
     /// ```
+    ///
+    /// A function without the attribute does not compile:
+    ///
+    /// ```compile_fail,E0277
+    /// # use framestep_durable::prelude::*;
+    /// async fn door(number: u32) {}
+    ///
+    /// let registry = Registry::new().script(door);
+    /// ```
     #[expect(
         clippy::needless_pass_by_value,
         reason = "a function is written by its name alone; only its type is used"
@@ -163,9 +189,10 @@ impl Registry {
         let earlier = self.scripts.insert(name, known);
         if let Some(earlier) = earlier.filter(|earlier| earlier.state.name != known.state.name) {
             panic!(
-                "the scripts `{}` and `{}` have the same name, `{name}`: a file could not tell them \
-                 apart",
-                earlier.state.name, known.state.name
+                "the scripts `{}` and `{}` have the same name in files, `{name}`: a file could not tell them \
+                 apart. Give one of them another name: `#[durable(name = \"..\")]`",
+                earlier.state_name(),
+                known.state_name()
             );
         }
     }
@@ -203,10 +230,10 @@ impl Registry {
     }
 
     /// The type of the states of a script, and why this is not one.
-    pub(crate) fn why_no_state(&self, name: &str, state: &Content) -> (&'static str, String) {
+    pub(crate) fn why_no_state(&self, name: &str, state: &Content) -> (String, String) {
         self.find(name).map_or_else(Default::default, |known| {
             let why = known.state.compact(state).err();
-            (known.state.name, why.unwrap_or_default())
+            (known.state_name(), why.unwrap_or_default())
         })
     }
 
@@ -218,7 +245,7 @@ impl Registry {
         state: &Content,
     ) -> Result<Content, String> {
         match self.find(name) {
-            None => Err("the registry does not know it: add it with `Registry::with`".to_owned()),
+            None => Err("the registry does not know it: add it with `Registry::script`".to_owned()),
             Some(known) if known.code.version != version => Err(format!(
                 "the save has version {version} of it, and the registry {}",
                 known.code.version
@@ -282,7 +309,7 @@ impl Registry {
         assert!(
             self.find(name).is_some(),
             "the durable script `{name}` is not in the runtime's registry, so it could not be \
-             restored: add it with `Registry::with`"
+             restored: add it with `Registry::script`"
         );
     }
 }

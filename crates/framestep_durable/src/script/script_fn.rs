@@ -7,7 +7,9 @@ use crate::script::DurableScript;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not make the state of a durable script",
     label = "not a function with `#[durable]` of at most 12 parameters",
-    note = "a script that implements `DurableScript` by hand is added with `Registry::with::<Type>()`"
+    note = "put `#[durable]` on the `async fn`, and pass the function without a call: `.script(door)`",
+    note = "a script that implements `DurableScript` by hand is added with `Registry::with::<Type>()`, and so is one of \
+            more parameters, with `#[durable(state = Type)]`"
 )]
 pub trait ScriptFn<P> {
     /// The script.

@@ -33,7 +33,7 @@ use crate::script::hand_over;
 ///     }
 /// }
 ///
-/// let mut runtime = Runtime::new(Registry::new().with::<Drum>());
+/// let mut runtime = Runtime::new(Registry::new().script(drum));
 /// let drum = runtime.start(drum(interval(1).into(), 4));
 /// for _ in 0..14 {
 ///     runtime.run_frame(0.3); // a tick may be late: the later ones are not

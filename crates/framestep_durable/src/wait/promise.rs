@@ -65,7 +65,7 @@ use crate::script::{Numbered, ScriptCell, Slot, context, counts, outside, unread
 ///     answer.await.unwrap_or(false)
 /// }
 ///
-/// let mut runtime = Runtime::new(Registry::new().with::<Quit>());
+/// let mut runtime = Runtime::new(Registry::new().script(quit));
 /// let mut menu = Menu::default();
 /// let quits = runtime.spawn(quit());
 /// runtime.run_frame_with(&mut menu, 0.25);

@@ -46,7 +46,7 @@ use crate::wait::signal::expect_script;
 ///     began
 /// }
 ///
-/// let mut runtime = Runtime::new(Registry::new().with::<Attack>());
+/// let mut runtime = Runtime::new(Registry::new().script(attack));
 /// let goblins = [0, 1, 2].map(|_| runtime.start(attack()));
 /// assert_eq!(runtime.named(&TOKENS).available(), 0);
 /// for _ in 0..8 {

@@ -220,7 +220,7 @@ impl<T: DeserializeOwned + 'static> RuntimeEvents<T> for Subscribed<T> {
 ///     }
 /// }
 ///
-/// let mut runtime = Runtime::new(Registry::new().with::<Porter>());
+/// let mut runtime = Runtime::new(Registry::new().script(porter));
 /// let porter = runtime.spawn(porter(Unread::of(&KNOCK), 1));
 /// for guest in ["Anna", "Bert", "Carl"] {
 ///     runtime.named(&KNOCK).emit(guest.into());

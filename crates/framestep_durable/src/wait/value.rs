@@ -51,7 +51,7 @@ use crate::wait::signal::expect_script;
 ///     stage
 /// }
 ///
-/// let mut runtime = Runtime::new(Registry::new().with::<Reward>());
+/// let mut runtime = Runtime::new(Registry::new().script(reward));
 /// let reward = runtime.start(reward("dragon".into()));
 /// let stage = runtime.named(&STAGE.keyed("dragon"));
 /// stage.set(2);

@@ -259,7 +259,7 @@ mod second {
     use framestep_durable::OldState;
     use framestep_durable::prelude::*;
 
-    #[durable(name = "asks", version = 2, migrate = migrate)]
+    #[durable(version = 2, migrate = migrate, state = Asks)]
     pub(crate) async fn asks(guests: u32) {
         crate::twin::log(format!("{guests} guests"));
         wait_frames(1).await;
@@ -282,7 +282,7 @@ fn a_script_of_another_version_waits_too_and_restarts_with_the_state_that_migrat
         reread(&runtime)
     };
     let save = reread(&runtime);
-    let mut runtime = quiet(Registry::new().with::<second::Asks>());
+    let mut runtime = quiet(Registry::new().script(second::asks));
     // Without a wait, it restarts at once.
     let restored = runtime
         .restore(&not_begun, Policy::RestartAfterWait)
@@ -292,7 +292,7 @@ fn a_script_of_another_version_waits_too_and_restarts_with_the_state_that_migrat
     assert_eq!((restored.restarted.len(), restored.waiting.len()), (0, 1));
     // Saved again, it is a script of today.
     let again = reread(&runtime);
-    let mut runtime = quiet(Registry::new().with::<second::Asks>());
+    let mut runtime = quiet(Registry::new().script(second::asks));
     runtime.restore(&again, Policy::Fail).unwrap();
     runtime.run_frame_with(&mut log, 0.1);
     assert_eq!(log, ["7 guests F2.Update 200ms"]);

@@ -99,15 +99,15 @@ async fn hands_a_beat() {
 
 fn registry() -> Registry {
     Registry::new()
-        .with::<Door>()
-        .with::<DoorInOne>()
-        .with::<HandsToAChild>()
-        .with::<Two>()
-        .with::<Passes>()
-        .with::<Beat>()
-        .with::<BeatInOne>()
-        .with::<BetweenTicks>()
-        .with::<HandsABeat>()
+        .script(door)
+        .script(door_in_one)
+        .script(hands_to_a_child)
+        .script(two)
+        .script(passes)
+        .script(beat)
+        .script(beat_in_one)
+        .script(between_ticks)
+        .script(hands_a_beat)
 }
 
 fn runtime() -> Runtime {
@@ -331,7 +331,7 @@ fn a_subscription_that_was_not_in_the_state_of_its_script_is_refused() {
     async fn takes() {
         Unread::of(&KNOCK).next().await;
     }
-    let runtime = quiet(Registry::new().with::<Takes>());
+    let runtime = quiet(Registry::new().script(takes));
     let takes = runtime.start(takes());
     let Some(Err(JoinError::Panicked(why))) = runtime.take(takes) else {
         panic!("it has not panicked");
@@ -376,7 +376,7 @@ fn a_script_that_restarts_its_chapter_keeps_the_events_of_its_state() {
             vec!["0", "anew", "1", "anew", "2", "anew"],
         ),
     ] {
-        let mut runtime = Runtime::new(Registry::new().with::<before::Guard>());
+        let mut runtime = Runtime::new(Registry::new().script(before::guard));
         let mut log = Log::new();
         runtime.start(before::guard(Unread::of(&KNOCK))).detach();
         for knock in 0..3 {
@@ -385,7 +385,7 @@ fn a_script_that_restarts_its_chapter_keeps_the_events_of_its_state() {
         runtime.run_frame_with(&mut log, 0.1);
         let save = SaveState::from_bytes(&runtime.save().unwrap().to_bytes()).unwrap();
 
-        let mut runtime = Runtime::new(Registry::new().with::<after::Guard>());
+        let mut runtime = Runtime::new(Registry::new().script(after::guard));
         runtime.on_loss(|loss| panic!("{loss}"));
         runtime.restore(&save, policy).unwrap();
         for _ in 0..6 {
@@ -414,7 +414,7 @@ mod second_release {
         Some(shop(coins, Unread::of(&KNOCK)))
     }
 
-    #[durable(name = "shop", version = 1, migrate = migrated)]
+    #[durable(name = "shop", version = 1, migrate = migrated, state = Shop)]
     pub(super) async fn shop(coins: u32, mut knocks: Unread<u32>) -> Chapter {
         let knock = knocks.next().await.unwrap();
         log(format!("{coins} {knock}"));
@@ -424,10 +424,10 @@ mod second_release {
 
 #[test]
 fn a_migrated_state_subscribes_in_the_restore() {
-    let runtime = Runtime::new(Registry::new().with::<first_release::Shop>());
+    let runtime = Runtime::new(Registry::new().script(first_release::shop));
     runtime.start(first_release::shop(3)).detach();
     let save = SaveState::from_bytes(&runtime.save().unwrap().to_bytes()).unwrap();
-    let registry = || Registry::new().with::<second_release::Shop>();
+    let registry = || Registry::new().script(second_release::shop);
     assert!(!registry().dry_run(&save).is_compatible());
     let mut checksums = Vec::new();
     for policy in [Policy::Restart, Policy::Restart, Policy::RestartAfterWait] {

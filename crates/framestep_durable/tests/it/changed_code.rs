@@ -143,7 +143,7 @@ fn a_script_that_is_not_registered_any_more_is_named_or_dropped() {
     let mut runtime = Runtime::new(registry());
     let error = runtime.restore(&saved(), Policy::Fail).unwrap_err();
     assert!(matches!(&error, RestoreError::UnknownScript { name } if name == "quest"));
-    assert!(error.to_string().contains("Registry::with"));
+    assert!(error.to_string().contains("Registry::script"));
     assert!(runtime.restore(&saved(), Policy::Restart).is_err());
     let restored = runtime.restore(&saved(), Policy::Drop).unwrap();
     assert_eq!(restored.dropped[0].name, "quest");

@@ -81,9 +81,9 @@ async fn does_all_of_it() {
 
 fn registry() -> Registry {
     Registry::new()
-        .with::<Kid>()
-        .with::<Hears>()
-        .with::<DoesAllOfIt>()
+        .script(kid)
+        .script(hears)
+        .script(does_all_of_it)
 }
 
 #[test]
@@ -134,7 +134,7 @@ async fn guards() {
 #[test]
 fn a_handle_that_stops_on_drop_ends_its_script_with_the_one_that_has_it() {
     let game = Game {
-        blank: || quiet(Registry::new().with::<Alarm>().with::<Guards>()),
+        blank: || quiet(Registry::new().script(alarm).script(guards)),
         begin: |runtime, _: &mut Log| runtime.spawn(guards()).detach(),
         frame: |at, runtime, log| {
             if at == 9 * MOMENTS {
@@ -157,7 +157,7 @@ fn a_handle_that_stops_on_drop_ends_its_script_with_the_one_that_has_it() {
 
 #[test]
 fn the_host_stops_with_its_handle_unless_a_restore_came_between() {
-    let mut runtime = Runtime::new(Registry::new().with::<Alarm>());
+    let mut runtime = Runtime::new(Registry::new().script(alarm));
     let kept = runtime.start(alarm(1)).stop_on_drop();
     let dropped = runtime.start(alarm(2)).stop_on_drop();
     drop(dropped);

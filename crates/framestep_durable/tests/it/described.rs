@@ -52,7 +52,7 @@ mod first {
     }
 
     pub(crate) fn registry() -> Registry {
-        let registry = Registry::new().with::<Shop>().with::<dragon::Dragon>();
+        let registry = Registry::new().script(shop).script(dragon::fights);
         registry.with_watch(&STAGE)
     }
 }
@@ -95,7 +95,7 @@ mod second {
         }
 
         #[chapter]
-        async fn sleeps(#[serde(default)] dreams: u8) -> Chapter {
+        pub(crate) async fn sleeps(#[serde(default)] dreams: u8) -> Chapter {
             wait_seconds(1).await;
             Chapter::Next(fights(dreams, dreams.into()))
         }
@@ -109,7 +109,7 @@ mod second {
     }
 
     pub(crate) fn registry() -> Registry {
-        let registry = Registry::new().with::<Shop>().with::<dragon::Dragon>();
+        let registry = Registry::new().script(shop).script(dragon::sleeps);
         registry.with_watch(&STAGE)
     }
 }
@@ -272,7 +272,7 @@ fn a_state_or_a_value_of_another_type_is_an_error_that_says_what_does_not_fit() 
     };
     let missing = state(json!({"coins": 3}));
     let says = "the script `shop` (#1) does not fit its save: the save has a state with which its \
-                chapter began, and that is not a `it::described::first::Shop` any more: missing \
+                chapter began, and that is not a `it::described::first::shop` any more: missing \
                 field `owner`. `Policy::Drop` drops it, and `Policy::Restart` would need that \
                 state, too";
     assert_eq!(missing, says);
@@ -294,15 +294,15 @@ fn a_state_or_a_value_of_another_type_is_an_error_that_says_what_does_not_fit() 
 fn a_value_that_the_registry_does_not_know_is_an_error_or_forgotten() {
     let without = || {
         Registry::new()
-            .with::<first::Shop>()
-            .with::<first::dragon::Dragon>()
+            .script(first::shop)
+            .script(first::dragon::fights)
     };
     let (described, _) = described();
     let error = Runtime::new(without())
         .restore(&described, Policy::Fail)
         .unwrap_err();
     let says = "the save has a value named `stage`, which the registry does not know: add it with \
-                `Registry::with_watch`, or forget it with `Registry::without_watch`";
+                `Registry::script_watch`, or forget it with `Registry::scriptout_watch`";
     assert_eq!(error.to_string(), says);
     for save in [described, saved().0] {
         let mut runtime = Runtime::new(without().without_watch("stage"));
@@ -327,7 +327,7 @@ fn values_of_two_types_with_one_name_are_refused() {
 mod third {
     use super::*;
 
-    #[durable(name = "shop", version = 1, migrate = migrate)]
+    #[durable(name = "shop", version = 1, migrate = migrate, state = Shop)]
     pub(crate) async fn shop(owner: String) {
         say(format!("{owner} begins anew"));
         wait_seconds(1).await;
@@ -354,9 +354,9 @@ mod third {
 #[test]
 fn a_migration_reads_both_forms_by_names_and_by_their_order() {
     let registry = || {
-        let registry = Registry::new().with::<third::Shop>();
+        let registry = Registry::new().script(third::shop);
         registry
-            .with::<first::dragon::Dragon>()
+            .script(first::dragon::fights)
             .with_watch(&first::STAGE)
     };
     for save in [described().0, in_json(&described().0), saved().0] {
@@ -504,7 +504,7 @@ fn what_cannot_be_described_is_an_error_with_the_script() {
     let save = runtime.save().unwrap();
     let error = save.described(&registry).unwrap_err().to_string();
     let says = "the state of the script `liar` cannot be described: the registry does not know it: \
-                add it with `Registry::with`";
+                add it with `Registry::script`";
     assert_eq!(error, says);
     let error = save
         .described(&registry.with::<Liar>())
@@ -515,7 +515,7 @@ fn what_cannot_be_described_is_an_error_with_the_script() {
     let error = save.described(&second::registry()).unwrap_err().to_string();
     assert!(error.contains("`bag`"), "{error}");
     let save = saved().0;
-    let later = Registry::new().with::<third::Shop>();
+    let later = Registry::new().script(third::shop);
     let error = save.described(&later).unwrap_err().to_string();
     assert!(
         error.contains("the save has version 0 of it, and the registry 1"),

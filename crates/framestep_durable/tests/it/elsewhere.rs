@@ -492,7 +492,7 @@ fn each_function_of_the_prelude_does_the_same_in_a_plain_script_as_in_a_durable_
             let plain = world.log;
 
             let registry = Registry::new()
-                .with::<DoesInADurableScript>()
+                .script(does_in_a_durable_script)
                 .with::<Counts>();
             let mut runtime = Runtime::new(registry);
             let mut world = World::default();
@@ -622,7 +622,7 @@ fn a_script_knows_its_number_its_name_and_the_length_of_its_frame() {
         all
     }
 
-    let registry = || Registry::new().with::<Child>().with::<Parent>();
+    let registry = || Registry::new().script(child).script(parent);
     let mut runtime = Runtime::new(registry());
     let stage = runtime.owner();
     let script = runtime.spawn(parent(stage));

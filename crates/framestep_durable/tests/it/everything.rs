@@ -443,7 +443,7 @@ pub(crate) fn registry() -> Registry {
         .with::<Answers>()
         .with::<Reads>()
         .with::<Helper>()
-        .with::<Teller>();
+        .script(teller);
     let registry = registry.with_watch(&STAGE).with_watch(&COUNT);
     registry.with_watch(&CHEERS)
 }

@@ -139,7 +139,7 @@ async fn waits() {
 }
 
 fn with_events() -> Runtime {
-    let runtime = Runtime::new(Registry::new().with::<Waits>());
+    let runtime = Runtime::new(Registry::new().script(waits));
     for _ in 0..3 {
         runtime.start(waits()).detach();
     }
@@ -194,7 +194,7 @@ fn events_with_impossible_numbers_are_an_error_or_a_runtime_that_works() {
                 continue;
             };
             let _ = save.to_string();
-            let mut runtime = Runtime::new(Registry::new().with::<Waits>());
+            let mut runtime = Runtime::new(Registry::new().script(waits));
             if runtime.restore(&save, Policy::Fail).is_err() {
                 errors += 1;
                 continue;
@@ -207,7 +207,7 @@ fn events_with_impossible_numbers_are_an_error_or_a_runtime_that_works() {
                 let again = runtime.save_state().unwrap();
                 runtime.rollback(&again).unwrap();
                 let bytes = SaveState::from_bytes(&again.to_bytes()).unwrap();
-                let mut other = Runtime::new(Registry::new().with::<Waits>());
+                let mut other = Runtime::new(Registry::new().script(waits));
                 if other.restore(&bytes, Policy::Fail).is_ok() {
                     assert_eq!(other.save_state().unwrap().checksum(), again.checksum());
                 }
@@ -230,7 +230,7 @@ fn events_of_scripts_that_are_not_there_or_out_of_order_are_an_error() {
     let json = || serde_json::to_value(with_events().save_state().unwrap()).unwrap();
     let restored = |json: Json| {
         let save: SaveState = serde_json::from_value(json).unwrap();
-        let mut runtime = Runtime::new(Registry::new().with::<Waits>());
+        let mut runtime = Runtime::new(Registry::new().script(waits));
         runtime.restore(&save, Policy::Fail).map(drop)
     };
     assert_eq!(restored(json()), Ok(()));
@@ -268,7 +268,7 @@ async fn holds() {
 
 #[test]
 fn guards_that_no_clock_can_have_are_an_error() {
-    let registry = || Registry::new().with::<Holds>();
+    let registry = || Registry::new().script(holds);
     let runtime = Runtime::new(registry());
     runtime.child_clock(ClockId::GAME);
     runtime.start(holds()).detach();

@@ -8,12 +8,12 @@ use crate::twin::{Game, Log, MOMENTS, log, moment, quiet};
 
 fn blank() -> Runtime {
     let registry = Registry::new()
-        .with::<Scales>()
-        .with::<Holds>()
-        .with::<Stops>()
-        .with::<Forgets>()
-        .with::<Refused>()
-        .with::<GivesAway>();
+        .script(scales)
+        .script(holds)
+        .script(stops)
+        .script(forgets)
+        .script(refused)
+        .script(gives_away);
     quiet(registry)
 }
 
@@ -127,7 +127,7 @@ fn a_script_that_is_dropped_or_restarted_takes_its_guards_along() {
         wait_seconds(60.0 * frames as f64).await;
     }
 
-    let mut runtime = Runtime::new(Registry::new().with::<Saved>());
+    let mut runtime = Runtime::new(Registry::new().script(saved));
     runtime.start(saved(3)).detach();
     runtime.run_frame(0.1);
     assert!(runtime.clock(ClockId::GAME).is_paused());
@@ -135,7 +135,7 @@ fn a_script_that_is_dropped_or_restarted_takes_its_guards_along() {
     let save = SaveState::from_bytes(&file).unwrap();
     drop(changed(1)); // what the file calls `held`
     for policy in [Policy::Restart, Policy::Drop] {
-        let mut runtime = Runtime::new(Registry::new().with::<Changed>());
+        let mut runtime = Runtime::new(Registry::new().script(changed));
         runtime.restore(&save, policy).unwrap();
         assert!(!runtime.clock(ClockId::GAME).is_paused());
         runtime.run_frame(0.1);
@@ -143,14 +143,14 @@ fn a_script_that_is_dropped_or_restarted_takes_its_guards_along() {
         runtime.save().unwrap();
     }
     // It holds the clock until its wait ends: at the second frame from here.
-    let mut runtime = Runtime::new(Registry::new().with::<Changed>());
+    let mut runtime = Runtime::new(Registry::new().script(changed));
     runtime.restore(&save, Policy::RestartAfterWait).unwrap();
     for held in [true, false] {
         assert!(runtime.clock(ClockId::GAME).is_paused());
         runtime.run_frame(0.1);
         assert_eq!(runtime.clock(ClockId::GAME).is_paused(), held);
     }
-    let mut runtime = Runtime::new(Registry::new().with::<Saved>());
+    let mut runtime = Runtime::new(Registry::new().script(saved));
     runtime.restore(&save, Policy::Fail).unwrap();
     assert!(runtime.clock(ClockId::GAME).is_paused());
 }

@@ -248,10 +248,7 @@ fn an_event_for_one_goes_on_if_its_script_ends_or_refuses_it() {
     }
 
     fn registry() -> Registry {
-        Registry::new()
-            .with::<Works>()
-            .with::<Picks>()
-            .with::<Reads>()
+        Registry::new().script(works).script(picks).script(reads)
     }
 
     let mut log = Log::new();

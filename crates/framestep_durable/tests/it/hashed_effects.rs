@@ -94,8 +94,8 @@ async fn rounds(round: u32) -> Chapter {
 
 fn play(fault: Fault, hashes: bool) -> SaveState {
     FAULT.set(fault);
-    let registry = Registry::new().with::<Hits>().with::<Lord>();
-    let registry = registry.with::<Child>().with::<Rounds>();
+    let registry = Registry::new().script(hits).script(lord);
+    let registry = registry.script(child).script(rounds);
     let mut builder = Runtime::builder(registry);
     if hashes {
         builder = builder.hash_effects::<World>();
@@ -211,7 +211,7 @@ fn hashes_are_in_files_and_go_back_in_a_rollback_but_are_in_no_checksum() {
     assert_eq!(sent.diff(&other), hashed.diff(&other));
 
     FAULT.set(Fault::None);
-    let registry = Registry::new().with::<Hits>();
+    let registry = Registry::new().script(hits);
     let mut runtime = Runtime::builder(registry).hash_effects::<World>().build();
     runtime.spawn(hits()).detach();
     let mut world = World::default();

@@ -31,7 +31,7 @@ async fn listens(door: Door, seconds: f64) -> Option<u32> {
 }
 
 fn registry() -> Registry {
-    Registry::new().with::<Listens>()
+    Registry::new().script(listens)
 }
 
 fn reloaded(runtime: &Runtime) -> Runtime {

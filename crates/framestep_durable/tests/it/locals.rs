@@ -136,7 +136,7 @@ async fn other() {
 }
 
 fn found(others: usize, hashes: bool) -> String {
-    let registry = Registry::new().with::<Scout>().with::<Other>();
+    let registry = Registry::new().script(scout).script(other);
     let mut builder = Runtime::builder(registry).sync_test::<u32>();
     if hashes {
         builder = builder.hash_effects::<u32>();

@@ -240,14 +240,14 @@ fn a_script_that_is_not_in_the_registry_is_refused_where_it_is_started() {
     let payload = catch_unwind(AssertUnwindSafe(start)).expect_err("it panics");
     let text = payload.downcast::<String>().expect("a text");
     assert!(
-        text.contains("`bad`") && text.contains("Registry::with"),
+        text.contains("`bad`") && text.contains("Registry::script"),
         "{text}"
     );
     assert!(runtime.scripts().is_empty());
 }
 
 #[test]
-#[should_panic(expected = "have the same name, `bad`")]
+#[should_panic(expected = "have the same name in files, `bad`")]
 fn two_scripts_of_one_name_are_refused() {
     #[derive(Serialize, Deserialize)]
     struct Other;

@@ -81,11 +81,11 @@ async fn begins_and_moves(clock: ClockId) {
 
 fn blank() -> Runtime {
     let registry = Registry::new()
-        .with::<Counts>()
-        .with::<Pauses>()
-        .with::<BeginsAndMoves>()
-        .with::<Menu>()
-        .with::<Wrong>();
+        .script(counts)
+        .script(pauses)
+        .script(begins_and_moves)
+        .script(menu)
+        .script(wrong);
     quiet(registry)
 }
 

@@ -39,8 +39,8 @@ fn plain() -> Vec<String> {
 
 fn runtime() -> Runtime {
     let builder = framestep::Executor::builder().fixed_delta(0.1);
-    let registry = Registry::new().with::<Patrol>().with::<Composes>();
-    Runtime::with(builder, registry.with::<Shares>().with::<Steps>())
+    let registry = Registry::new().script(patrol).script(composes);
+    Runtime::with(builder, registry.script(shares).script(steps))
 }
 
 #[test]

@@ -261,7 +261,7 @@ fn the_host_spawns_on_an_owner_and_in_a_phase() {
         time().phase.map(|phase| phase.to_string())
     }
 
-    let mut runtime = Runtime::new(Registry::new().with::<SaysItsPhase>());
+    let mut runtime = Runtime::new(Registry::new().script(says_its_phase));
     let (kept, dropped) = (runtime.owner(), runtime.owner());
     let late = runtime.spawn_in(Phase::LateUpdate, says_its_phase());
     let owned = runtime.spawn_on(kept, says_its_phase());

@@ -262,7 +262,7 @@ fn the_host_finds_the_line_of_the_last_call_before_a_panic() {
     use std::cell::RefCell;
     use std::rc::Rc;
 
-    let registry = Registry::new().with::<Breaks>().with::<BreaksAtOnce>();
+    let registry = Registry::new().script(breaks).script(breaks_at_once);
     let mut runtime = Runtime::new(registry);
     let panicked = Rc::new(RefCell::new(Vec::new()));
     let hook = panicked.clone();

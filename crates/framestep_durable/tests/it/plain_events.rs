@@ -141,12 +141,7 @@ fn a_helper_with_signals_values_permits_and_promises_does_the_same_in_both_world
     );
     assert_eq!(executor.enter(promises_outside), 0);
 
-    let registry = || {
-        Registry::new()
-            .with::<First>()
-            .with::<Second>()
-            .with::<Third>()
-    };
+    let registry = || Registry::new().script(first).script(second).script(third);
     let mut runtime = Runtime::new(registry());
     let mut durable = World::default();
     runtime.spawn(first()).detach();
@@ -240,7 +235,7 @@ fn a_wait_that_refuses_a_change_or_an_event_begins_to_wait_anew_in_both_worlds()
         let mut plain = World::default();
         executor.spawn(refuses(way));
         executor.spawn(later(way));
-        let registry = || Registry::new().with::<Refusing>().with::<WaitsLater>();
+        let registry = || Registry::new().script(refusing).script(waits_later);
         let mut runtime = Runtime::new(registry());
         let mut durable = World::default();
         runtime.spawn(refusing(way)).detach();
@@ -381,7 +376,7 @@ fn a_snapshot_shows_the_full_names_in_both_worlds() {
     );
     drop(script);
 
-    let registry = || Registry::new().with::<Waiting>();
+    let registry = || Registry::new().script(waiting);
     let runtime = Runtime::new(registry());
     runtime.start(waiting()).detach();
     let save = runtime.save().unwrap();
@@ -464,7 +459,7 @@ fn the_host_may_enter_the_executor_of_a_runtime_instead() {
     async fn listens() -> (u32, u32) {
         join!(KNOCK.wait(), STAGE.wait_for(|stage| *stage > 0))
     }
-    let mut runtime = Runtime::new(Registry::new().with::<Listens>());
+    let mut runtime = Runtime::new(Registry::new().script(listens));
     let script = runtime.start(listens());
     runtime.executor().enter(|| {
         KNOCK.emit(4);

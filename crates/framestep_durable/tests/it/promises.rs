@@ -70,11 +70,11 @@ thread_local! {
 
 fn blank() -> Runtime {
     let registry = Registry::new()
-        .with::<Asks>()
-        .with::<Delegates>()
-        .with::<Answers>()
-        .with::<GivesUp>()
-        .with::<Changes>();
+        .script(asks)
+        .script(delegates)
+        .script(answers)
+        .script(gives_up)
+        .script(changes);
     quiet(registry)
 }
 

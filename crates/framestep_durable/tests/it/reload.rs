@@ -42,13 +42,13 @@ mod first {
     }
 
     pub(crate) fn registry() -> Registry {
-        let registry = Registry::new().with::<Guard>().with::<Captain>();
-        registry.with::<Patrol>()
+        let registry = Registry::new().script(guard).script(captain);
+        registry.script(patrol)
     }
 }
 
 /// The same, further down in the file: nothing but words has changed.
-#[allow(dead_code, reason = "as below")]
+#[allow(dead_code, reason = "scripts of this code are only begun by name")]
 mod second {
     use super::*;
 
@@ -78,13 +78,12 @@ mod second {
     }
 
     pub(crate) fn registry() -> Registry {
-        let registry = Registry::new().with::<Guard>().with::<Captain>();
-        registry.with::<Patrol>()
+        let registry = Registry::new().script(guard).script(captain);
+        registry.script(patrol)
     }
 }
 
 /// A guard who yawns, and waits in another way.
-#[expect(dead_code, reason = "scripts of this code are only begun by name")]
 mod third {
     use super::*;
 
@@ -98,8 +97,8 @@ mod third {
     }
 
     pub(crate) fn registry() -> Registry {
-        let registry = Registry::new().with::<Guard>();
-        registry.with::<first::Captain>().with::<first::Patrol>()
+        let registry = Registry::new().script(guard);
+        registry.script(first::captain).script(first::patrol)
     }
 }
 
@@ -243,7 +242,7 @@ fn a_policy_that_panics_leaves_the_earlier_code_in_use() {
 
 #[test]
 fn a_script_that_the_new_code_does_not_have_is_dropped_if_the_policy_says_so() {
-    let without_guards = || Registry::new().with::<first::Patrol>();
+    let without_guards = || Registry::new().script(first::patrol);
     let mut game = Game::new();
     let guard = game.start(first::guard(1));
     game.start(first::patrol(0)).detach();
@@ -281,7 +280,6 @@ fn what_a_host_of_the_earlier_code_starts_begins_in_the_new_code() {
 
 #[test]
 fn a_start_with_other_parameters_than_the_new_code_has_panics_in_the_script() {
-    #[expect(dead_code, reason = "as above")]
     mod wordy {
         use super::*;
 
@@ -293,7 +291,7 @@ fn a_start_with_other_parameters_than_the_new_code_has_panics_in_the_script() {
     }
     let mut game = Game::new();
     game.runtime.executor().on_report(|_| ());
-    let registry = Registry::new().with::<wordy::Guard>();
+    let registry = Registry::new().script(wordy::guard);
     game.reload(registry);
     let id = game.start(first::guard(1)).id();
     assert!(!game.runtime.is_alive(id));
@@ -302,7 +300,7 @@ fn a_start_with_other_parameters_than_the_new_code_has_panics_in_the_script() {
         panic!("it has not panicked");
     };
     let words = "the script `patrol` is not in the registry of the latest code: add it with \
-                 `Registry::with`. ";
+                 `Registry::script`. ";
     assert!(text.starts_with(words), "{text}");
     let guard = game.start(first::guard(1));
     let Some(Err(JoinError::Panicked(text))) = game.runtime.take(guard) else {
@@ -318,12 +316,11 @@ fn a_start_with_other_parameters_than_the_new_code_has_panics_in_the_script() {
 
 #[test]
 fn a_version_migrates_in_place() {
-    #[allow(dead_code, reason = "as above")]
     mod newer {
         use super::*;
         use framestep_durable::OldState;
 
-        #[durable(version = 1, migrate = from_number)]
+        #[durable(version = 1, migrate = from_number, state = Guard)]
         pub(super) async fn guard(number: u32, name: String) -> u32 {
             say(format!("{number} {name}"));
             wait_seconds(1).await;
@@ -338,7 +335,7 @@ fn a_version_migrates_in_place() {
     let mut game = Game::new();
     game.start(first::guard(7)).detach();
     game.said();
-    let reloaded = game.reload(Registry::new().with::<newer::Guard>());
+    let reloaded = game.reload(Registry::new().script(newer::guard));
     let text = reloaded.to_string();
     let expected = "0 continued, 1 migrated\nmigrated: `guard` (#1): it was version 0 of it, and is \
                     version 1";
@@ -349,7 +346,6 @@ fn a_version_migrates_in_place() {
 
 #[test]
 fn parameters_are_found_by_name_and_new_ones_have_defaults() {
-    #[expect(dead_code, reason = "as above")]
     mod wordy {
         use super::*;
 
@@ -364,7 +360,7 @@ fn parameters_are_found_by_name_and_new_ones_have_defaults() {
     let mut game = Game::new();
     game.start(first::guard(7)).detach();
     game.said();
-    let reloaded = game.reload(Registry::new().with::<wordy::Guard>());
+    let reloaded = game.reload(Registry::new().script(wordy::guard));
     assert_eq!(reloaded.continued.len(), 1);
     game.frames(4);
     assert_eq!(game.said(), ["7 \"\" wakes"]);
@@ -457,7 +453,7 @@ mod twice {
                 }
 
                 pub(crate) fn registry() -> Registry {
-                    Registry::new().with::<Walker>().with::<Echo>()
+                    Registry::new().script(walker).script(echo)
                 }
             }
         };

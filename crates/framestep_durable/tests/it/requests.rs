@@ -93,7 +93,7 @@ async fn hesitates() -> u32 {
 }
 
 fn hesitating() -> Runtime {
-    Runtime::new(Registry::new().with::<Hesitates>())
+    Runtime::new(Registry::new().script(hesitates))
 }
 
 #[test]
@@ -230,7 +230,7 @@ fn second_question(runtime: &mut Runtime, save: &SaveState, answer: u32) -> Requ
 #[test]
 fn the_same_question_after_another_answer_has_another_id() {
     for (chapters, children) in [(false, false), (true, false), (false, true)] {
-        let registry = Registry::new().with::<Interview>().with::<Asker>();
+        let registry = Registry::new().script(interview).script(asker);
         let mut runtime = Runtime::new(registry);
         runtime.start(interview(chapters, children)).detach();
         let save = runtime.save_state().unwrap();
@@ -250,7 +250,7 @@ fn the_same_question_after_another_answer_has_another_id() {
 #[test]
 fn a_question_of_a_loaded_game_has_the_id_that_it_would_have_had() {
     let id = |loads: bool| {
-        let registry = Registry::new().with::<Interview>().with::<Asker>();
+        let registry = Registry::new().script(interview).script(asker);
         let mut runtime = Runtime::new(registry);
         runtime.start(interview(true, true)).detach();
         for answer in [3, 4] {

@@ -58,7 +58,7 @@ async fn phases() {
 }
 
 fn registry() -> Registry {
-    Registry::new().with::<Hero>().with::<Phases>()
+    Registry::new().script(hero).script(phases)
 }
 
 /// A game as netcode runs it: it saves each frame, and goes back when an input was another one.
@@ -251,7 +251,7 @@ fn a_deed_that_panics_counts_as_not_done() {
             panic!("it falls");
         });
     }
-    let mut runtime = Runtime::new(Registry::new().with::<Clumsy>());
+    let mut runtime = Runtime::new(Registry::new().script(clumsy));
     runtime.spawn(clumsy()).detach();
     let save = runtime.save_state().unwrap();
     for _ in 0..2 {
@@ -267,7 +267,7 @@ fn what_a_script_does_must_not_depend_on_it() {
     async fn careless() {
         let _ = is_resimulated();
     }
-    let mut runtime = Runtime::new(Registry::new().with::<Careless>());
+    let mut runtime = Runtime::new(Registry::new().script(careless));
     let careless = runtime.start(careless());
     let Err(JoinError::Panicked(text)) = runtime.take(careless).unwrap() else {
         panic!("it has an output");

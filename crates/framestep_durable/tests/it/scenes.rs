@@ -660,7 +660,7 @@ enum HostOp {
 }
 
 fn registry() -> Registry {
-    let registry = Registry::new().with::<Actor>().with::<Reader>();
+    let registry = Registry::new().with::<Actor>().script(reader);
     registry.with_watch(&COUNT)
 }
 

@@ -69,12 +69,12 @@ thread_local! {
 
 fn registry() -> Registry {
     Registry::new()
-        .with::<Sits>()
-        .with::<Impatient>()
-        .with::<Falls>()
-        .with::<Forgets>()
-        .with::<Tries>()
-        .with::<Changes>()
+        .script(sits)
+        .script(impatient)
+        .script(falls)
+        .script(forgets)
+        .script(tries)
+        .script(changes)
 }
 
 fn blank() -> Runtime {
@@ -260,7 +260,7 @@ async fn stands(frames: u64) {
 
 #[test]
 fn a_permit_of_none_has_no_holder() {
-    let registry = || registry().with::<Stands>();
+    let registry = || registry().script(stands);
     let mut runtime = Runtime::new(registry());
     runtime.start(stands(3)).detach();
     runtime.run_frame(0.1);

@@ -101,10 +101,7 @@ fn lines(runtime: &Runtime, name: &str) -> Vec<String> {
 
 #[test]
 fn a_snapshot_has_the_line_of_each_await_even_while_the_frames_are_observed() {
-    let registry = Registry::new()
-        .with::<Child>()
-        .with::<Joiner>()
-        .with::<Framer>();
+    let registry = Registry::new().script(child).script(joiner).script(framer);
     let executor = framestep::Executor::builder().inspect(true);
     let mut runtime = Runtime::builder(registry).executor(executor).build();
     runtime.start(joiner()).detach();

@@ -326,7 +326,7 @@ async fn scores() {
 #[test]
 fn a_subscription_to_a_value_misses_no_change_and_is_not_late() {
     for loads in [false, true] {
-        let registry = || Registry::new().with::<Shows>().with::<Scores>();
+        let registry = || Registry::new().script(shows).script(scores);
         let mut runtime = Runtime::builder(registry());
         if !loads {
             runtime = runtime.sync_test::<Vec<(u64, u32)>>();

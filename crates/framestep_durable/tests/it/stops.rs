@@ -193,7 +193,7 @@ fn a_request_ends_scripts_in_the_same_frames_as_a_plain_one() {
     });
 
     let mut log = Log::new();
-    let registry = Registry::new().with::<Fades>().with::<Leave>();
+    let registry = Registry::new().script(fades).script(leave);
     let mut runtime = Runtime::new(registry);
     let level = runtime.owner();
     let below = runtime.enter(|| level.child());
@@ -253,7 +253,7 @@ fn a_script_that_catches_the_panic_of_a_wait_for_its_own_end_is_saved_and_loaded
     }
 
     for waits_for_end in [true, false] {
-        let registry = || Registry::new().with::<Quest>();
+        let registry = || Registry::new().script(quest);
         let mut runtime = quiet(registry());
         let above = runtime.owner();
         let below = runtime.enter(|| above.child());
@@ -391,7 +391,7 @@ fn a_script_that_awaits_the_end_of_its_own_owner_panics() {
 
     let mut runtime = Runtime::with(
         framestep::Executor::builder().propagate_panics(true),
-        Registry::new().with::<Forever>(),
+        Registry::new().script(forever),
     );
     let owner = runtime.owner();
     runtime.spawn_on(owner, forever(owner)).detach();
@@ -406,7 +406,7 @@ fn the_end_of_an_owner_that_was_dropped_has_come() {
         time().frame
     }
 
-    let mut runtime = Runtime::new(registry().with::<Waits>());
+    let mut runtime = Runtime::new(registry().script(waits));
     let owner = runtime.owner();
     runtime.start_on(owner, Actor::Swings).detach();
     let early = runtime.start(waits(owner));

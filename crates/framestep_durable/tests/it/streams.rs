@@ -194,7 +194,7 @@ fn streams_yield_in_the_same_frames_as_the_plain_ones() {
     }
 
     let mut seen = [Seen::new(), Seen::new(), Seen::new()];
-    let mut runtime = Runtime::new(Registry::new().with::<Durable>());
+    let mut runtime = Runtime::new(Registry::new().script(durable));
     runtime.spawn(durable()).detach();
     let mut executors = [framestep::Executor::new(), framestep::Executor::new()];
     drop(executors[0].spawn(plain()));

@@ -51,7 +51,7 @@ macro_rules! builds {
 
                 impl Build for This {
                     fn registry() -> Registry {
-                        Registry::new().with::<Hero>().with::<Child>().with::<Idle>()
+                        Registry::new().with::<Hero>().script(child).script(idle)
                     }
 
                     fn hero(runtime: &Runtime) {

@@ -42,10 +42,10 @@ async fn drops() -> u32 {
 
 fn registry() -> Registry {
     Registry::new()
-        .with::<Reads>()
-        .with::<Drops>()
-        .with::<Order>()
-        .with::<Shares>()
+        .script(reads)
+        .script(drops)
+        .script(order)
+        .script(shares)
 }
 
 fn reloaded(runtime: &Runtime) -> Runtime {

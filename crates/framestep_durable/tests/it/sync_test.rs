@@ -129,10 +129,10 @@ async fn asleep() {
 
 fn registry() -> Registry {
     Registry::new()
-        .with::<Fair>()
-        .with::<Helper>()
-        .with::<Unfair>()
-        .with::<Asleep>()
+        .script(fair)
+        .script(helper)
+        .script(unfair)
+        .script(asleep)
 }
 
 fn tested() -> Runtime {
@@ -320,7 +320,7 @@ fn what_only_a_replay_does_is_found_in_the_same_frame() {
         }
         wait_frames(9).await;
     }
-    let registry = Registry::new().with::<Third>();
+    let registry = Registry::new().script(third);
     let mut runtime = Runtime::builder(registry).sync_test::<World>().build();
     runtime.spawn(third()).detach();
     let text = failure_of(&mut runtime);
@@ -349,7 +349,7 @@ fn a_result_of_which_serde_skips_a_part_is_found_and_the_message_says_that() {
         with(move |world: &mut World| world.gold += chest.gold + chest.keys);
         wait_frames(9).await;
     }
-    let registry = Registry::new().with::<Opens>();
+    let registry = Registry::new().script(opens);
     let mut runtime = Runtime::builder(registry).sync_test::<World>().build();
     runtime.spawn(opens()).detach();
     let text = failure_of(&mut runtime);
@@ -413,7 +413,7 @@ fn scripts_without_a_world_can_be_tested() {
             STAGE.set(number);
         }
     }
-    let registry = Registry::new().with::<Ticks>();
+    let registry = Registry::new().script(ticks);
     let mut runtime = Runtime::builder(registry).sync_test::<()>().build();
     runtime.spawn(ticks()).detach();
     for _ in 0..9 {
@@ -460,7 +460,7 @@ async fn lucky() {
 }
 
 fn found_through_bytes(mut world: Hidden, through_bytes: bool) -> Option<String> {
-    let builder = Runtime::builder(Registry::new().with::<Lucky>());
+    let builder = Runtime::builder(Registry::new().script(lucky));
     let mut runtime = if through_bytes {
         builder.sync_test_through_bytes::<Hidden>().build()
     } else {
@@ -502,7 +502,7 @@ fn the_order_of_a_map_in_the_world_is_found_through_bytes_with_its_field() {
 
 #[test]
 fn a_game_whose_state_is_all_in_its_bytes_passes_through_bytes() {
-    let registry = Registry::new().with::<Fair>().with::<Helper>();
+    let registry = Registry::new().script(fair).script(helper);
     let builder = Runtime::builder(registry);
     let mut runtime = builder.sync_test_through_bytes::<World>().build();
     let mut world = World::default();

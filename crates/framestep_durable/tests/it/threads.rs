@@ -56,7 +56,7 @@ async fn joiner() -> u32 {
 }
 
 fn registry() -> Registry {
-    Registry::new().with::<Ringer>().with::<Joiner>()
+    Registry::new().script(ringer).script(joiner)
 }
 
 /// A game, and a save state of it in each frame.

@@ -20,7 +20,7 @@ macro_rules! porters {
                 use super::*;
 
                 /// Has used no subscription yet; or awaits one in its first or its second chapter.
-                #[durable(name = "porter")]
+                #[durable(state = Porter)]
                 pub(super) async fn porter(
                     mut $knocks: Unread<$type>,
                     mut $others: Unread<$type>,
@@ -67,7 +67,7 @@ const MISREAD: &str = "the save has an event of `knock` that it has not read yet
 fn an_event_of_a_subscription_in_a_state_that_is_read_as_another_type_is_an_error() {
     for chapters in [0, 2] {
         for is_begun in [false, true] {
-            let runtime = Runtime::new(Registry::new().with::<unused::Porter>());
+            let runtime = Runtime::new(Registry::new().script(unused::porter));
             let porter = unused::porter(Unread::of(&KNOCK), Unread::of(&KNOCK), chapters);
             if is_begun {
                 runtime.start(porter).detach();
@@ -90,7 +90,7 @@ fn an_event_of_a_subscription_in_a_state_that_is_read_as_another_type_is_an_erro
 #[test]
 pub(crate) fn a_restart_drops_the_events_that_its_code_cannot_read() {
     for policy in [Policy::Restart, Policy::RestartAfterWait] {
-        let runtime = Runtime::new(Registry::new().with::<unused::Porter>());
+        let runtime = Runtime::new(Registry::new().script(unused::porter));
         let porter = unused::porter(Unread::of(&KNOCK), Unread::of(&KNOCK), 1);
         runtime.start(porter).detach();
         runtime.named(&KNOCK).emit(3);
@@ -98,7 +98,7 @@ pub(crate) fn a_restart_drops_the_events_that_its_code_cannot_read() {
         let save = runtime.save_state().unwrap().to_bytes();
         let save = SaveState::from_bytes(&save).unwrap();
 
-        let mut runtime = Runtime::new(Registry::new().with::<unused_pairs::Porter>());
+        let mut runtime = Runtime::new(Registry::new().script(unused_pairs::porter));
         let lost = Rc::new(RefCell::new(Vec::new()));
         let heard = Rc::clone(&lost);
         runtime.on_loss(move |loss| heard.borrow_mut().push(loss.to_string()));
@@ -115,7 +115,7 @@ pub(crate) fn a_restart_drops_the_events_that_its_code_cannot_read() {
 
 #[test]
 fn an_event_of_a_pair_is_read_as_one_again() {
-    let runtime = Runtime::new(Registry::new().with::<unused_pairs::Porter>());
+    let runtime = Runtime::new(Registry::new().script(unused_pairs::porter));
     let porter = unused_pairs::porter(Unread::of(&PAIRS), Unread::of(&PAIRS), 1);
     runtime.start(porter).detach();
     runtime.named(&PAIRS).emit((3, 4));
@@ -126,7 +126,7 @@ fn an_event_of_a_pair_is_read_as_one_again() {
 #[test]
 fn an_event_for_a_subscription_that_is_awaited_is_compared_as_well() {
     for chapters in [0, 2] {
-        let runtime = Runtime::new(Registry::new().with::<numbers::Porter>());
+        let runtime = Runtime::new(Registry::new().script(numbers::porter));
         let porter = numbers::porter(Unread::of(&KNOCK), Unread::of(&KNOCK), chapters);
         runtime.start(porter).detach();
         let save = runtime.save().unwrap();
@@ -141,7 +141,7 @@ fn an_event_for_a_subscription_that_is_awaited_is_compared_as_well() {
 #[test]
 fn a_wait_for_another_subscription_of_the_state_is_an_error() {
     for chapters in [0, 2] {
-        let runtime = Runtime::new(Registry::new().with::<numbers::Porter>());
+        let runtime = Runtime::new(Registry::new().script(numbers::porter));
         let porter = numbers::porter(Unread::of(&KNOCK), Unread::of(&KNOCK), chapters);
         runtime.start(porter).detach();
         let save = runtime.save().unwrap();
@@ -229,7 +229,7 @@ fn events_that_were_handed_over_and_requests_to_stop_are_a_part_of_the_history()
     use Before::{Asked, Chapter, Child, IsAsked};
 
     for before in [Chapter, Child, IsAsked, Asked] {
-        let mut runtime = Runtime::new(Registry::new().with::<Asks>());
+        let mut runtime = Runtime::new(Registry::new().script(asks));
         let begins = asks(Unread::of(&KNOCK), Some(before));
         runtime.start(begins).detach();
         let save = runtime.save_state().unwrap();
@@ -330,12 +330,7 @@ async fn deaf(mut knocks: Unread<u8>) -> Chapter {
 }
 
 fn blank() -> Runtime {
-    quiet(
-        Registry::new()
-            .with::<Guard>()
-            .with::<Knocks>()
-            .with::<Deaf>(),
-    )
+    quiet(Registry::new().with::<Guard>().script(knocks).script(deaf))
 }
 
 fn begin(runtime: &mut Runtime, log: &mut Log) {

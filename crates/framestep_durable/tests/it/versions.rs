@@ -21,7 +21,7 @@ mod first {
 mod second {
     use super::*;
 
-    #[durable(name = "shop", version = 1, migrate = from_first)]
+    #[durable(name = "shop", version = 1, migrate = from_first, state = Shop)]
     pub(crate) async fn shop(coins: u32, guests: Vec<String>) {
         with(move |log: &mut Log| log.push(format!("opens with {coins} for {guests:?}")));
         wait_seconds(1).await;
@@ -39,7 +39,7 @@ mod second {
 
 /// A save of the first release, after the shop has opened.
 fn old_save(coins: u32) -> SaveState {
-    let mut runtime = Runtime::new(Registry::new().with::<first::Shop>());
+    let mut runtime = Runtime::new(Registry::new().script(first::shop));
     let mut log = Log::new();
     runtime.spawn(first::shop(coins)).detach();
     runtime.run_frame_with(&mut log, 0.25);
@@ -48,7 +48,7 @@ fn old_save(coins: u32) -> SaveState {
 }
 
 fn second() -> Registry {
-    Registry::new().with::<second::Shop>()
+    Registry::new().script(second::shop)
 }
 
 #[test]
@@ -102,7 +102,7 @@ fn a_state_that_does_not_migrate_is_refused_or_dropped() {
 #[test]
 fn a_registry_says_what_does_not_fit_without_a_runtime() {
     let save = old_save(3);
-    assert_eq!(Registry::new().with::<first::Shop>().check(&save), []);
+    assert_eq!(Registry::new().script(first::shop).check(&save), []);
     let errors = second().check(&save);
     assert!(matches!(&errors[..], [RestoreError::Diverged(it)] if it.entry == Some(0)));
     let errors = Registry::new().check(&save);

@@ -34,7 +34,7 @@ fn look(world: &mut Seen) {
 fn another_thread_sees_which_statement_of_which_script_runs() {
     let watched = watch_this_thread();
     assert_eq!(seen(watched), None);
-    let mut runtime = Runtime::new(Registry::new().with::<Miner>());
+    let mut runtime = Runtime::new(Registry::new().script(miner));
     runtime.executor().on_report(|_| ());
     runtime.spawn(miner(3)).detach();
     let mut world = Seen::new();
@@ -68,7 +68,7 @@ fn another_thread_sees_which_statement_of_which_script_runs() {
 
 #[test]
 fn a_script_that_has_panicked_is_told_with_its_frame_and_statement() {
-    let mut runtime = Runtime::new(Registry::new().with::<Miner>());
+    let mut runtime = Runtime::new(Registry::new().script(miner));
     runtime.executor().on_report(|_| ());
     let kept = runtime.spawn(miner(3));
     assert_eq!(runtime.valid_handles(), 1);
@@ -119,7 +119,7 @@ fn parameters_that_the_new_code_does_not_have_are_told() {
     async fn guard(_name: String, _post: u32, _lamp: Lamp) {
         wait_seconds(1).await;
     }
-    let registry = Registry::new().with::<Guard>();
+    let registry = Registry::new().script(guard);
     let runtime = Runtime::new(registry.clone());
     let lamp = Lamp {
         oil: 3,
@@ -129,7 +129,7 @@ fn parameters_that_the_new_code_does_not_have_are_told() {
     let save = runtime.save().unwrap().described(&registry).unwrap();
     assert_eq!(registry.parameters_lost_of(&save), []);
     let lost = Registry::new()
-        .with::<newer::Guard>()
+        .script(newer::guard)
         .parameters_lost_of(&save);
     let [(_, name, lost)] = &*lost else {
         panic!("{lost:?}");

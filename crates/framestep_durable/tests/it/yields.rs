@@ -61,11 +61,11 @@ async fn pauses(others: Vec<ScriptId>) {
 
 fn registry() -> Registry {
     Registry::new()
-        .with::<Turns>()
-        .with::<LetsOthersGoFirst>()
-        .with::<Pauses>()
-        .with::<Greedy>()
-        .with::<Beside>()
+        .script(turns)
+        .script(lets_others_go_first)
+        .script(pauses)
+        .script(greedy)
+        .script(beside)
 }
 
 fn blank() -> Runtime {

@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use proc_macro2::{Ident, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::punctuated::Punctuated;
 use syn::visit_mut::{self, VisitMut};
@@ -45,13 +45,14 @@ pub(super) struct Names {
     bound: HashSet<String>,
     /// What names in the body stand for, in the order in which they come: `None` of one that is not known.
     known: Vec<(String, Option<List>)>,
-    /// Whether the body has imports. Names of constants may be theirs.
-    has_imports: bool,
+    /// Whether the body has imports, whose the names of constants may be, or parts that are not in each build.
+    hides_constants: bool,
 }
 
 impl Names {
     pub(super) fn of<'i>(block: &Block, parameters: impl Iterator<Item = &'i Ident>) -> Self {
         let mut names = Names::default();
+        names.hides_constants = has_conditions(block.to_token_stream());
         names.bound.extend(parameters.map(|name| name.to_string()));
         names.visit_block_mut(&mut block.clone());
         names
@@ -124,7 +125,7 @@ impl Names {
                     }
                 }
                 let first = path.path.segments.first()?.ident.to_string();
-                let is_around = !self.has_imports && !self.bound.contains(&first);
+                let is_around = !self.hides_constants && !self.bound.contains(&first);
                 let is_constant = is_constant(name) && is_around;
                 is_constant.then(|| list(Source::Constant(over.clone())))
             }
@@ -181,6 +182,19 @@ fn order_of(method: &str) -> Order {
 /// Whether names of this form are those of constants.
 fn is_constant(name: &str) -> bool {
     name.contains(char::is_uppercase) && !name.contains(char::is_lowercase)
+}
+
+/// Whether there is an attribute `cfg` in a body.
+fn has_conditions(tokens: TokenStream) -> bool {
+    tokens.into_iter().any(|tree| {
+        let TokenTree::Group(group) = tree else {
+            return false;
+        };
+        let first = group.stream().into_iter().next();
+        let is_it = |first: TokenTree| first.to_string().starts_with("cfg");
+        group.delimiter() == Delimiter::Bracket && first.is_some_and(is_it)
+            || has_conditions(group.stream())
+    })
 }
 
 /// Whether there is a call of `place` in a loop, which labels its items.
@@ -258,7 +272,7 @@ impl Names {
             Item::Macro(item) => return self.note_made(item.mac.tokens.clone()),
             // Where it stands, and of which items, decides what its names are.
             Item::Use(_) => {
-                self.has_imports = true;
+                self.hides_constants = true;
                 return;
             }
             _ => return,

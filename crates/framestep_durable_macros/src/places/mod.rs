@@ -46,13 +46,13 @@ pub(crate) struct Places<'a> {
     /// What loops go over, by their numbers.
     lists: Vec<(u16, List)>,
     names: Names,
-    /// Whether each type has a table of its own, which has no lists.
-    is_generic: bool,
+    /// Whether the table may have lists: it is one for all types, and all of its bodies are in each build.
+    has_lists: bool,
 }
 
 impl<'a> Places<'a> {
     /// The place 0 is of what no statement does.
-    pub(crate) fn new(root: &'a Root, is_generic: bool) -> Self {
+    pub(crate) fn new(root: &'a Root, has_lists: bool) -> Self {
         let list = vec![Place {
             full: 0,
             head: 0,
@@ -71,7 +71,7 @@ impl<'a> Places<'a> {
             is_in_future: false,
             lists: Vec::new(),
             names: Names::default(),
-            is_generic,
+            has_lists,
         }
     }
 
@@ -227,7 +227,7 @@ impl<'a> Places<'a> {
         let Stmt::Expr(Expr::ForLoop(repeats), _) = stmt else {
             return None;
         };
-        if number == 0 || self.is_generic || is_labelled(repeats.body.to_token_stream()) {
+        if number == 0 || !self.has_lists || is_labelled(repeats.body.to_token_stream()) {
             return None;
         }
         let mut list = self.names.list_of(&repeats.expr)?;

@@ -82,9 +82,9 @@ fn a_generic_script_has_a_name_for_each_type() {
     );
     for part in [
         "constNAME:&'static::core::primitive::str=T::NAME;",
-        "structA<T:Kind>whereu8:Into<T>{x:T,",
-        "fna<T:Kind>(x:T)->A<T>whereu8:Into<T>{",
-        "DurableScriptforA<T>whereu8:Into<T>{",
+        "struct__durable_a<T:Kind>whereu8:Into<T>{x:T,",
+        "fna<T:Kind>(x:T)->__durable_a<T>whereu8:Into<T>{",
+        "DurableScriptfor__durable_a<T>whereu8:Into<T>{",
     ] {
         assert!(expanded.contains(part), "{part}: {expanded}");
     }
@@ -140,13 +140,17 @@ fn a_state_is_the_same_in_all_builds() {
 }
 
 #[test]
-fn a_name_must_make_a_name_of_a_type() {
-    let text =
-        |name| format!("no name for the state can be made from `{name}`: choose another name");
-    assert_error("async fn self_() {}", "self_", &text("self_"));
-    assert_error("async fn _1() {}", "_1", &text("_1"));
-    assert_error("async fn __() {}", "__", &text("__"));
-    assert_error("mod _1 {}", "_1", &text("_1"));
+fn a_migrated_state_is_of_a_type_with_a_name() {
+    let text = "a function that migrates returns a state, so the type of the state needs a name: add `state = Name`, \
+                and return `Option<Name>`";
+    let found = errors("version = 2, migrate = earlier::door", "async fn door() {}");
+    assert_eq!(found, [("earlier::door".to_owned(), text.to_owned())]);
+    let named = "version = 2, migrate = earlier::door, state = Door";
+    let text = expanded(named, "async fn door() {}");
+    assert!(
+        text.contains("structDoor;") && !text.contains("struct__durable"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -208,12 +212,17 @@ fn the_names_of_states() {
         let text = expanded("", item);
         assert!(text.contains(code), "{text}");
     };
-    expanded_contains("async fn power_up() {}", "structPowerUp;");
+    expanded_contains("async fn power_up() {}", "#[serde(rename=\"power_up\")]");
+    expanded_contains("async fn power_up() {}", "struct__durable_power_up;");
     expanded_contains("async fn power_up() {}", "=\"power_up\";");
-    expanded_contains("async fn r#type(r#match: u8) {}", "structType{r#match:u8}");
+    expanded_contains(
+        "async fn r#type(r#match: u8) {}",
+        "struct__durable_type{r#match:u8}",
+    );
     expanded_contains("async fn r#type() {}", "=\"type\";");
-    expanded_contains("async fn _hidden() {}", "structHidden;");
-    expanded_contains("async fn äh2_b() {}", "structÄh2B;");
+    expanded_contains("async fn _hidden() {}", "struct__durable__hidden;");
+    expanded_contains("async fn äh2_b() {}", "struct__durable_äh2_b;");
+    expanded_contains("async fn _1() {}", "struct__durable__1;");
 }
 
 #[test]
@@ -223,7 +232,10 @@ fn another_crate_may_export_it() {
         "async fn a() -> Result<Chapter, String> {}",
     );
     assert!(!text.contains("framestep_durable"), "{text}");
-    assert!(text.contains("implcrate::x::DurableScriptforA"), "{text}");
+    assert!(
+        text.contains("implcrate::x::DurableScriptfor__durable_a"),
+        "{text}"
+    );
     assert!(
         text.contains("(crate=\"crate::x::__private::serde\")"),
         "{text}"
@@ -240,7 +252,7 @@ fn the_output_is_read_from_the_return_type() {
             "{text}"
         );
     };
-    let chapter = |of: &str| format!("->::framestep_durable::Chapter<A{of}>");
+    let chapter = |of: &str| format!("->::framestep_durable::Chapter<__durable_a{of}>");
     output("", "()", "");
     output("-> Vec<u8>", "Vec<u8>", "->Vec<u8>");
     output("-> Chapter", "()", &chapter(""));
@@ -255,12 +267,12 @@ fn the_output_is_read_from_the_return_type() {
     output(
         "-> Result<Chapter<u8>, E>",
         "Result<u8,E>",
-        "->Result<::framestep_durable::Chapter<A,u8>,E>",
+        "->Result<::framestep_durable::Chapter<__durable_a,u8>,E>",
     );
     output(
         "-> ::std::io::Result<Chapter>",
         "::std::io::Result<()>",
-        "->::std::io::Result<::framestep_durable::Chapter<A,()>>",
+        "->::std::io::Result<::framestep_durable::Chapter<__durable_a,()>>",
     );
     output(
         "-> Result<u8, Chapter>",
@@ -289,11 +301,11 @@ fn attributes_go_where_they_belong() {
         "the state, its call, two implementations: {text}"
     );
     assert_eq!(count("#[allow(l)]"), 2, "the call and the body: {text}");
-    let (state, rest) = text.split_once("structA{").unwrap();
+    let (state, rest) = text.split_once("struct__durable_a{").unwrap();
     let (call, body) = rest.split_once("constNAME").unwrap();
     assert!(!state.contains("#[doc=\"d\"]") && call.contains("#[doc=\"d\"]"));
     assert!(call.starts_with("#[serde(default)]x:u8}"), "{call}");
-    assert!(call.contains("#[expect(dead_code)]") && call.contains("fna(x:u8)->A"));
+    assert!(call.contains("#[expect(dead_code)]") && call.contains("fna(x:u8)->__durable_a"));
     assert!(body.contains("#[expect(e)]") && body.contains("#[other]"));
     assert!(body.contains("(#[allow(p)]x:u8)"), "{body}");
 }

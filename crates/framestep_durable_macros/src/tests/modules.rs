@@ -99,7 +99,10 @@ fn everything_else_stays() {
     let others = "#[doc=\"m\"]pub(crate)moda{#![allow(x)]usesuper::*;#[derive(Clone)]\
                   structS{x:u8}#[inline]fnnotvalidRustconstC:u8=3;";
     assert!(text.starts_with(others), "{text}");
-    assert!(text.contains("pub(crate)enumA{B,C{y:u8}}"), "{text}");
+    assert!(
+        text.contains("pub(crate)enum__durable_chapters_of_a{B,C{y:u8}}"),
+        "{text}"
+    );
     assert!(text.contains("#[doc=\"b\"]"), "{text}");
     assert!(text.contains("=\"n\";"), "{text}");
 }
@@ -111,7 +114,10 @@ fn the_state_is_as_visible_as_the_module() {
             "",
             &format!("{vis} mod a {{ #[chapter] async fn b() {{}} }}"),
         );
-        assert!(text.contains(&format!("]{state}enumA{{B}}")), "{text}");
+        assert!(
+            text.contains(&format!("]{state}enum__durable_chapters_of_a{{B}}")),
+            "{text}"
+        );
     };
     visible("", "pub(super)");
     visible("pub(self)", "pub(insuper)");
@@ -121,6 +127,19 @@ fn the_state_is_as_visible_as_the_module() {
     visible("pub(crate)", "pub(crate)");
     visible("pub(in crate::x)", "pub(incrate::x)");
     visible("pub", "pub");
+}
+
+#[test]
+fn the_name_of_a_chapter_makes_the_name_of_a_variant() {
+    for name in ["self_", "_1", "__"] {
+        let text =
+            format!("no name for its variant can be made from `{name}`: choose another name");
+        assert_error(
+            &format!("mod m {{ #[chapter] async fn {name}() {{}} }}"),
+            name,
+            &text,
+        );
+    }
 }
 
 #[test]

@@ -239,6 +239,7 @@ fn a_loop_over_anything_else_has_no_list() {
             .as_str(),
         "use lists::LINES; for x in LINES { say(x); }",
         "made! { static ref LINES: u32 = 1; } for x in LINES { say(x); }",
+        "#[cfg(debug)] for x in LINES { say(x); }",
         "let LINES = lines(); for x in LINES { say(x); }",
         "let mut lines = [1]; for x in lines { say(x); }",
         "{ let lines = [1]; } for x in lines { say(x); }",

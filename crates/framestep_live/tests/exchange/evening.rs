@@ -55,7 +55,7 @@ pub enum Lamp {
 pub struct Local(pub u8);
 
 pub fn registry() -> Registry {
-    Registry::new().with::<Clerk>().with::<Tale>().with::<Watchman>().with::<town::Mayor>()
+    Registry::new().script(clerk).script(tale).script(watchman).script(town::mayor)
 }
 
 #[cfg(feature = "live")]
@@ -290,7 +290,7 @@ fn what_does_not_compile(evening: &mut Evening) {
     evening.edit(
         "it is registered",
         SCRIPTS,
-        ["<Clerk>()", "<Clerk>().with::<Ghost>()"],
+        ["(clerk)", "(clerk).script(ghost)"],
         Then::GoOn,
     );
     let text = is_told_in_time(evening, ": boo. It has ended");

@@ -108,7 +108,7 @@ fn scripts_are_not_lost_without_a_word(sources: &Sources, game: &mut Game) {
     let next = "    Chapter::Next";
     let starts = format!("    start(errand(3, 4)).detach();\n{next}");
     sources.edit(SCRIPTS, next, &starts);
-    sources.edit(SCRIPTS, "<Clerk>()", "<Clerk>().with::<Errand>()");
+    sources.edit(SCRIPTS, "(clerk)", "(clerk).script(errand)");
     game.told("1 continued");
     game.frames(5);
     assert_eq!(game.ask("look")[1], "2 scripts");
@@ -496,8 +496,8 @@ fn edit_to_running() {
             let of_actor = TYPICAL.replace('@', &actor.to_string());
             let head = format!("\npub use actor_{actor}::*;\nmod actor_{actor} {{\nuse super::*;");
             scripts.extend([&*head, &of_actor, "}\n"]);
-            let with = format!(".with::<Actor{actor}>().with::<Note{actor}>()");
-            scripts = scripts.replace(".with::<Clerk>()", &format!(".with::<Clerk>(){with}"));
+            let with = format!(".script(actor_{actor}).script(note_{actor})");
+            scripts = scripts.replace(".script(clerk)", &format!(".script(clerk){with}"));
             starts.push(format!(
                 "runtime.start(scripts::actor_{actor}(0, 0)).detach();"
             ));

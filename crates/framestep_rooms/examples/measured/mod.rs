@@ -31,7 +31,7 @@ impl Room for Arena {
     type View = (i64, u32);
 
     fn registry() -> Registry {
-        Registry::new().with::<Patrol>()
+        Registry::new().script(patrol)
     }
 
     fn open(runtime: &Runtime, (): ()) -> Self {

@@ -32,7 +32,7 @@ impl Room for Pot {
     type View = (u64, u64);
 
     fn registry() -> Registry {
-        Registry::new().with::<Stir>()
+        Registry::new().script(stir)
     }
 
     fn open(runtime: &Runtime, sum: u64) -> Self {

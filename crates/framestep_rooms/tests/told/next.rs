@@ -16,7 +16,7 @@ impl Room for LotWithMore {
     type View = u32;
 
     fn registry() -> Registry {
-        Registry::new().with::<later::Clock>()
+        Registry::new().script(later::clock)
     }
 
     fn open(_: &Runtime, bids: u32) -> Self {
@@ -61,7 +61,7 @@ mod later {
         type View = LaterLot;
 
         fn registry() -> Registry {
-            Registry::new().with::<Clock>()
+            Registry::new().script(clock)
         }
 
         fn open(runtime: &Runtime, bids: u32) -> Self {

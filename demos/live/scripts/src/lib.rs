@@ -9,10 +9,10 @@ pub const HIT: Signal<f32> = signal("hit");
 /// All scripts of the game.
 pub fn registry() -> Registry {
     Registry::new()
-        .with::<Boss>()
-        .with::<Drift>()
-        .with::<Line>()
-        .with::<Lamp>()
+        .script(boss)
+        .script(drift)
+        .script(line)
+        .script(lamp)
 }
 
 #[cfg(feature = "live")]

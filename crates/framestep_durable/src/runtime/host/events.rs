@@ -93,7 +93,7 @@ impl RuntimeHandle {
     ///     timeout(0.25, ask(|| Choice)).await.is_ok()
     /// }
     ///
-    /// let mut runtime = Runtime::new(Registry::new().with::<Quick>());
+    /// let mut runtime = Runtime::new(Registry::new().script(quick));
     /// runtime.start(quick()).detach();
     /// let (box_of, _) = runtime.requests::<Choice>()[0];
     /// assert!(runtime.is_open(box_of));

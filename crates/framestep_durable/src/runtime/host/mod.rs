@@ -268,7 +268,7 @@ impl RuntimeHandle {
     ///     panic!("it is wet");
     /// }
     ///
-    /// let mut runtime = Runtime::new(Registry::new().with::<Fuse>());
+    /// let mut runtime = Runtime::new(Registry::new().script(fuse));
     /// let panicked = Rc::new(Cell::new(None));
     /// let hook = panicked.clone();
     /// runtime.executor().on_report(move |report| {
@@ -380,7 +380,7 @@ impl RuntimeHandle {
     ///     hits.next().await;
     /// }
     ///
-    /// let mut runtime = Runtime::new(Registry::new().with::<Hero>());
+    /// let mut runtime = Runtime::new(Registry::new().script(hero));
     /// let heard = Rc::new(RefCell::new(Vec::new()));
     /// let log = heard.clone();
     /// runtime.on_loss(move |loss| log.borrow_mut().push(loss.to_string()));

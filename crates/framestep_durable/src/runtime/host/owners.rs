@@ -54,7 +54,7 @@ impl RuntimeHandle {
     ///     wait_seconds(60).await;
     /// }
     ///
-    /// let mut runtime = Runtime::new(Registry::new().with::<Forgetful>());
+    /// let mut runtime = Runtime::new(Registry::new().script(forgetful));
     /// runtime.executor().on_report(|report| assert!(report.to_string().contains("read by none")));
     /// let level = runtime.owner();
     /// runtime.start_on(level, forgetful()).detach();

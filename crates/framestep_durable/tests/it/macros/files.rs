@@ -110,7 +110,7 @@ mod by_macro {
         with(move |log: &mut Log| log.push(format!("{output:?}")));
     }
 
-    #[durable]
+    #[durable(state = Door)]
     pub(super) mod door {
         use framestep_durable::prelude::*;
 
@@ -143,9 +143,9 @@ fn hand_written() -> Runtime {
 
 fn with_the_attribute() -> Runtime {
     let registry = Registry::new()
-        .with::<by_macro::Coin>()
-        .with::<by_macro::Mint>()
-        .with::<by_macro::door::Door>();
+        .script(by_macro::coin)
+        .script(by_macro::mint)
+        .script(by_macro::door::closed);
     Runtime::new(registry)
 }
 
@@ -239,7 +239,7 @@ fn states_are_the_same_in_every_format() {
 
 #[test]
 fn attributes_of_serde_stand_on_the_field() {
-    #[durable]
+    #[durable(state = Guard)]
     async fn guard(place: u8, #[serde(default, rename = "mood")] feeling: Option<u8>) {
         wait_frames(u64::from(place) + u64::from(feeling.is_some())).await;
     }

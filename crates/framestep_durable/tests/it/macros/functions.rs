@@ -76,12 +76,12 @@ async fn digits(text: String, sum: u32) -> Result<Chapter<u32>, String> {
 
 fn blank() -> Runtime {
     let registry = Registry::new()
-        .with::<Countdown>()
-        .with::<Idle>()
-        .with::<Lamp>()
-        .with::<Sum>()
-        .with::<Parent>()
-        .with::<Digits>();
+        .script(countdown)
+        .script(idle)
+        .script(lamp)
+        .script(sum)
+        .script(parent)
+        .script(digits);
     Runtime::new(registry)
 }
 
@@ -101,10 +101,12 @@ fn output<S: DurableScript>(script: S) -> Result<S::Output, JoinError> {
 
 #[test]
 fn a_call_makes_the_state_and_runs_nothing() {
-    let Countdown { from, name } = countdown(3, "a".into());
-    assert_eq!((from, name.as_str()), (3, "a"));
-    let Idle = idle();
-    assert_eq!(Countdown::NAME, "countdown");
+    fn name_of<S: DurableScript>(_: &S) -> &'static str {
+        S::NAME
+    }
+    let state = countdown(3, "a".into());
+    assert_eq!((state.from, state.name.as_str()), (3, "a"));
+    assert_eq!(name_of(&state), "countdown");
 }
 
 #[test]
@@ -163,7 +165,6 @@ fn functions_are_saved_loaded_and_rolled_back_at_every_moment() {
 #[test]
 fn a_divergence_has_the_line_of_the_await_that_started_the_script() {
     #[durable(name = "parent")]
-    #[expect(dead_code, reason = "only its state is made, from the file")]
     async fn changed(stops: bool) {
         assert!(!stops);
         note("parent");
@@ -178,9 +179,9 @@ fn a_divergence_has_the_line_of_the_await_that_started_the_script() {
 
     let mut twin = Runtime::new(
         Registry::new()
-            .with::<Changed>()
-            .with::<Countdown>()
-            .with::<Sum>(),
+            .script(changed)
+            .script(countdown)
+            .script(sum),
     );
     let error = twin.restore(&save, Policy::Fail).unwrap_err().to_string();
     let place = format!("{}:{line}", file!());

@@ -98,11 +98,11 @@ async fn waits_for_all() -> u32 {
 
 fn registry() -> Registry {
     Registry::new()
-        .with::<Patrol<Goblin>>()
-        .with::<Patrol<Troll>>()
-        .with::<Beacon<Red, 2>>()
-        .with::<Beacon<Red, 5>>()
-        .with::<WaitsForAll>()
+        .script(patrol::<Goblin>)
+        .script(patrol::<Troll>)
+        .script(beacon::<Red, 2>)
+        .script(beacon::<Red, 5>)
+        .script(waits_for_all)
 }
 
 #[test]
@@ -168,7 +168,8 @@ fn a_file_does_not_show_that_a_script_is_generic() {
 
 #[test]
 #[should_panic(
-    expected = "have the same name, `patrol of a troll`: a file could not tell them apart"
+    expected = "generic::patrol<it::macros::generic::two_types_with_one_name_are_refused_by_the_registry::Ogre>` have the \
+                same name in files, `patrol of a troll`: a file could not tell them apart"
 )]
 fn two_types_with_one_name_are_refused_by_the_registry() {
     #[derive(Serialize, Deserialize)]
@@ -183,7 +184,7 @@ fn two_types_with_one_name_are_refused_by_the_registry() {
         }
     }
 
-    drop(registry().with::<Patrol<Ogre>>());
+    drop(registry().script(patrol::<Ogre>));
 }
 
 /// An alias with one parameter, as `std::io` has one.

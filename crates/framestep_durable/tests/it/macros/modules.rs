@@ -9,7 +9,7 @@ type Log = Vec<String>;
 const NEAR: Signal<u8> = signal("near");
 
 /// The guardian.
-#[durable]
+#[durable(state = Guardian)]
 pub(crate) mod guardian {
     #![allow(clippy::redundant_pub_crate)]
 
@@ -57,7 +57,7 @@ pub(crate) mod guardian {
 }
 
 /// Chapters with `?`.
-#[durable]
+#[durable(state = Errand)]
 mod errand {
     use framestep_durable::prelude::*;
 
@@ -84,14 +84,14 @@ async fn witness() -> Result<guardian::Mood, JoinError> {
 
 fn blank() -> Runtime {
     let registry = Registry::new()
-        .with::<guardian::Guardian>()
-        .with::<errand::Errand>()
-        .with::<Witness>();
+        .script(guardian::sleeps)
+        .script(errand::leaves)
+        .script(witness);
     Runtime::new(registry)
 }
 
 #[test]
-fn the_state_is_an_enum_of_the_chapters() {
+fn a_state_with_a_name_is_an_enum_of_the_chapters() {
     assert_eq!(guardian::Guardian::NAME, "guardian");
     assert!(matches!(guardian::sleeps(), guardian::Guardian::Sleeps));
     assert!(matches!(

@@ -179,6 +179,10 @@ fn output<S: DurableScript>(script: S) -> S::Output {
     runtime.take(handle).unwrap().unwrap()
 }
 
+fn name_of<S: DurableScript>(_: &S) -> &'static str {
+    S::NAME
+}
+
 #[test]
 fn names_of_the_game_are_not_in_the_way() {
     output(bare::script(2, 0, 0));
@@ -188,8 +192,8 @@ fn names_of_the_game_are_not_in_the_way() {
 
 #[test]
 fn raw_names_are_written_without_their_mark() {
-    assert_eq!(raw::Match::NAME, "match");
-    assert_eq!(raw::r#loop::Loop::NAME, "loop");
+    assert_eq!(name_of(&raw::r#match(1, 1)), "match");
+    assert_eq!(name_of(&raw::r#loop::r#while(4)), "loop");
     assert_eq!(output(raw::r#match(1, 1)), 3);
     assert_eq!(output(raw::r#loop::r#while(4)), 4);
     let json = serde_json::to_string(&raw::r#match(1, 2)).unwrap();
@@ -206,7 +210,7 @@ fn scripts_may_come_from_macros() {
 
 #[test]
 fn the_crate_may_be_elsewhere() {
-    assert_eq!(elsewhere::Away::NAME, "far");
+    assert_eq!(name_of(&elsewhere::away()), "far");
     assert_eq!(output(elsewhere::away()), 3);
 }
 
@@ -220,41 +224,118 @@ fn lints_look_at_the_function_once() {
     );
 }
 
-/// The game's own types with the names that the states would have.
+/// The game's own types, modules and functions with the names of scripts.
 mod beside_types_of_the_game {
     use framestep_durable::prelude::*;
 
     #[derive(Debug, PartialEq)]
     struct Door(u32);
 
-    #[durable(state = DoorScript)]
-    async fn door(number: u32) -> u32 {
+    struct Patrol;
+
+    trait Kind: Serialize + DeserializeOwned + 'static {
+        const PATROL: &'static str;
+    }
+
+    #[derive(Serialize, Deserialize)]
+    struct Goblin;
+
+    impl Kind for Goblin {
+        const PATROL: &'static str = "patrol of a goblin";
+    }
+
+    /// Opens.
+    #[durable]
+    pub(super) async fn door(number: u32) -> u32 {
         Door(number).0
     }
 
-    #[durable(state = Chapters)]
+    /// Other words of other scripts.
+    #[durable(name = "door of another kind")]
+    async fn _door(number: u32) -> u32 {
+        number + 1
+    }
+
+    mod door {
+        pub(super) const NUMBER: u32 = 3;
+    }
+
+    #[durable(name = E::PATROL)]
+    async fn patrol<E: Kind>(enemy: E) -> String
+    where
+        u8: Into<u32>,
+    {
+        let (Patrol, _) = (Patrol, enemy);
+        E::PATROL.to_owned()
+    }
+
+    #[durable]
     mod guard {
-        use super::*;
+        use framestep_durable::prelude::*;
+
+        #[derive(Serialize, Deserialize)]
+        pub(super) struct Guard;
 
         #[chapter]
-        pub(super) async fn stands() -> Chapter<u32> {
+        pub(super) async fn stands(guard: Guard) -> Chapter<u32> {
+            let Guard = guard;
             Chapter::Next(falls())
         }
 
         #[chapter]
         async fn falls() -> u32 {
+            guard(4).await.unwrap()
+        }
+
+        /// A script with the name of the module.
+        #[durable(name = "one of the guards")]
+        pub(super) async fn guard(number: u32) -> u32 {
+            number
+        }
+    }
+
+    #[durable(state = Chapters)]
+    mod named {
+        #[chapter]
+        pub(super) async fn first() -> u32 {
             4
         }
     }
 
+    #[durable(state = LampScript)]
+    async fn lamp(number: u32) -> u32 {
+        number
+    }
+
     #[test]
-    fn a_state_has_the_name_that_it_is_given_and_a_script_is_registered_by_its_function() {
-        let registry = Registry::new().script(door).script(guard::stands);
+    #[expect(clippy::used_underscore_items, reason = "one of the names")]
+    fn a_script_leaves_all_names_but_its_own_to_the_game() {
+        let registry = Registry::new()
+            .script(door)
+            .script(_door)
+            .script(patrol::<Goblin>)
+            .script(guard::stands)
+            .script(guard::guard);
         let runtime = Runtime::new(registry);
-        let _: DoorScript = door(2);
-        let _: guard::Chapters = guard::stands();
-        let (door, guard) = (runtime.start(door(3)), runtime.start(guard::stands()));
-        assert_eq!(runtime.take(door), Some(Ok(3)));
+        let door = (runtime.start(door(door::NUMBER)), runtime.start(_door(3)));
+        assert_eq!(runtime.take(door.0), Some(Ok(3)));
+        assert_eq!(runtime.take(door.1), Some(Ok(4)));
+        let patrol = runtime.start(patrol(Goblin));
+        assert_eq!(
+            runtime.take(patrol),
+            Some(Ok("patrol of a goblin".to_owned()))
+        );
+        let guard = runtime.start(guard::stands(guard::Guard));
         assert_eq!(runtime.take(guard), Some(Ok(4)));
+    }
+
+    #[test]
+    fn a_state_has_the_name_that_it_is_given() {
+        let runtime = Runtime::new(Registry::new().script(lamp).with::<named::Chapters>());
+        let _: LampScript = lamp(2);
+        let _: named::Chapters = named::first();
+        let (lamp, named) = (runtime.start(lamp(3)), runtime.start(named::first()));
+        assert_eq!(runtime.take(lamp), Some(Ok(3)));
+        assert_eq!(runtime.take(named), Some(Ok(4)));
     }
 }

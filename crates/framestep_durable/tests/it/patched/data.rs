@@ -167,7 +167,7 @@ mod many {
 
 #[test]
 fn ten_thousand_labels_are_taken() {
-    let registry = || Registry::new().with::<many::Tells>();
+    let registry = || Registry::new().script(many::tells);
     let (mut runtime, mut story) = (Runtime::new(registry()), Story::new());
     runtime.lend(&mut story, |runtime| runtime.start(many::tells(0)).detach());
     let file = runtime.save().unwrap().to_bytes();

@@ -21,7 +21,7 @@ async fn talk() {
 }
 
 fn registry() -> Registry {
-    Registry::new().with::<Talk>()
+    Registry::new().script(talk)
 }
 
 fn saved() -> Json {

@@ -40,8 +40,8 @@ fn a_script_that_is_renamed_and_keeps_its_name_in_files_goes_on() {
             wait_seconds(1).await;
             say("b");
         }
-        pub(super) fn registry() -> Registry { Registry::new().with::<Talk>() }
-        pub(super) fn begin() -> Talk { talk() }
+        pub(super) fn registry() -> Registry { Registry::new().script(talk) }
+        pub(super) fn begin() -> impl DurableScript { talk() }
     } => {
         #[durable(name = "talk")]
         pub(super) async fn chat() {
@@ -49,8 +49,8 @@ fn a_script_that_is_renamed_and_keeps_its_name_in_files_goes_on() {
             wait_seconds(1).await;
             say("b");
         }
-        pub(super) fn registry() -> Registry { Registry::new().with::<Chat>() }
-        pub(super) fn begin() -> Chat { chat() }
+        pub(super) fn registry() -> Registry { Registry::new().script(chat) }
+        pub(super) fn begin() -> impl DurableScript { chat() }
     });
     loads(&builds).are_right();
 }
@@ -64,8 +64,8 @@ fn a_script_that_is_renamed_is_refused() {
             wait_seconds(1).await;
             say("b");
         }
-        pub(super) fn registry() -> Registry { Registry::new().with::<Talk>() }
-        pub(super) fn begin() -> Talk { talk() }
+        pub(super) fn registry() -> Registry { Registry::new().script(talk) }
+        pub(super) fn begin() -> impl DurableScript { talk() }
     } => {
         #[durable]
         pub(super) async fn chat() {
@@ -73,8 +73,8 @@ fn a_script_that_is_renamed_is_refused() {
             wait_seconds(1).await;
             say("b");
         }
-        pub(super) fn registry() -> Registry { Registry::new().with::<Chat>() }
-        pub(super) fn begin() -> Chat { chat() }
+        pub(super) fn registry() -> Registry { Registry::new().script(chat) }
+        pub(super) fn begin() -> impl DurableScript { chat() }
     });
     loads(&builds).are_refused(0..10, "`talk`");
 }
@@ -154,8 +154,8 @@ fn chapters_are_told_apart() {
                 Chapter::Done(())
             }
         }
-        pub(super) fn registry() -> Registry { Registry::new().with::<dragon::Dragon>() }
-        pub(super) fn begin() -> dragon::Dragon { dragon::sleeps() }
+        pub(super) fn registry() -> Registry { Registry::new().script(dragon::sleeps) }
+        pub(super) fn begin() -> impl DurableScript { dragon::sleeps() }
     } => {
         #[durable]
         pub(super) mod dragon {
@@ -179,8 +179,8 @@ fn chapters_are_told_apart() {
                 Chapter::Done(())
             }
         }
-        pub(super) fn registry() -> Registry { Registry::new().with::<dragon::Dragon>() }
-        pub(super) fn begin() -> dragon::Dragon { dragon::sleeps() }
+        pub(super) fn registry() -> Registry { Registry::new().script(dragon::sleeps) }
+        pub(super) fn begin() -> impl DurableScript { dragon::sleeps() }
     });
     let outcomes = loads(&builds);
     // A compact state has the number of its chapter. Described, it has the name.

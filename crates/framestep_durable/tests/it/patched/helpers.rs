@@ -106,8 +106,8 @@ fn one_helper_that_two_scripts_call_is_of_the_script_that_calls_it() {
             line("b").await;
             line("c").await;
         }
-        pub(super) fn registry() -> Registry { Registry::new().with::<Talk>().with::<Other>() }
-        pub(super) fn begin() -> Talk { talk() }
+        pub(super) fn registry() -> Registry { Registry::new().script(talk).script(other) }
+        pub(super) fn begin() -> impl DurableScript { talk() }
     } => {
         #[durable]
         async fn other(count: u32) {
@@ -122,8 +122,8 @@ fn one_helper_that_two_scripts_call_is_of_the_script_that_calls_it() {
             line("b").await;
             line("c").await;
         }
-        pub(super) fn registry() -> Registry { Registry::new().with::<Talk>().with::<Other>() }
-        pub(super) fn begin() -> Talk { talk() }
+        pub(super) fn registry() -> Registry { Registry::new().script(talk).script(other) }
+        pub(super) fn begin() -> impl DurableScript { talk() }
     });
     let outcomes = loads(&builds);
     assert_eq!(outcomes.refused, []);

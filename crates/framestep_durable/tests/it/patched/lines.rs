@@ -372,12 +372,12 @@ fn a_loop_of_effects_without_end_before_the_point_is_refused() {
             }
         }
     }
-    let mut runtime = Runtime::new(Registry::new().with::<before::Talk>());
+    let mut runtime = Runtime::new(Registry::new().script(before::talk));
     let mut story = Story::new();
     runtime.lend(&mut story, |runtime| runtime.start(before::talk()).detach());
     let save = SaveState::from_bytes(&runtime.save().unwrap().to_bytes()).unwrap();
     drop(after::talk());
-    let mut runtime = Runtime::new(Registry::new().with::<after::Talk>());
+    let mut runtime = Runtime::new(Registry::new().script(after::talk));
     let error = runtime
         .restore(&save, Policy::Fail)
         .unwrap_err()

@@ -71,26 +71,26 @@ macro_rules! talks {
     ({ $($before:tt)* } => { $($after:tt)* }) => {
         crate::patched::talks!({ $($before)* } => { $($after)* } with talk() => talk())
     };
-    ({ $($before:tt)* } and $other:ty => { $($after:tt)* } and $other_after:ty) => {
+    ({ $($before:tt)* } and $other:ident => { $($after:tt)* } and $other_after:ident) => {
         crate::patched::modules!({
             $($before)*
-            pub(super) fn registry() -> Registry { Registry::new().with::<Talk>().with::<$other>() }
-            pub(super) fn begin() -> Talk { talk() }
+            pub(super) fn registry() -> Registry { Registry::new().script(talk).script($other) }
+            pub(super) fn begin() -> impl DurableScript { talk() }
         } => {
             $($after)*
-            pub(super) fn registry() -> Registry { Registry::new().with::<Talk>().with::<$other_after>() }
-            pub(super) fn begin() -> Talk { talk() }
+            pub(super) fn registry() -> Registry { Registry::new().script(talk).script($other_after) }
+            pub(super) fn begin() -> impl DurableScript { talk() }
         })
     };
     ({ $($before:tt)* } => { $($after:tt)* } with $value:expr => $value_after:expr) => {
         crate::patched::modules!({
             $($before)*
-            pub(super) fn registry() -> Registry { Registry::new().with::<Talk>() }
-            pub(super) fn begin() -> Talk { $value }
+            pub(super) fn registry() -> Registry { Registry::new().script(talk) }
+            pub(super) fn begin() -> impl DurableScript { $value }
         } => {
             $($after)*
-            pub(super) fn registry() -> Registry { Registry::new().with::<Talk>() }
-            pub(super) fn begin() -> Talk { $value_after }
+            pub(super) fn registry() -> Registry { Registry::new().script(talk) }
+            pub(super) fn begin() -> impl DurableScript { $value_after }
         })
     };
 }

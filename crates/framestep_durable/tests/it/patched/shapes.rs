@@ -287,12 +287,12 @@ fn a_child_that_is_made_in_another_way_is_refused() {
         pub(super) async fn child() { line("child").await; line("child b").await; }
         #[durable]
         pub(super) async fn talk() { line("a").await; let child = start(child()); line("b").await; child.await.unwrap(); line("c").await; }
-    } and Child => {
+    } and child => {
         #[durable]
         pub(super) async fn child() { line("child").await; line("child b").await; }
         #[durable]
         pub(super) async fn talk() { line("a").await; let child = spawn(child()); line("b").await; child.await.unwrap(); line("c").await; }
-    } and Child);
+    } and child);
     loads(&builds).are_refused(5..20, "`spawn` of `child`");
 }
 
@@ -303,12 +303,12 @@ fn a_child_that_becomes_lines_is_refused_while_it_is_joined() {
         pub(super) async fn child() { line("child").await; line("child b").await; }
         #[durable]
         pub(super) async fn talk() { line("a").await; start(child()).await.unwrap(); line("c").await; }
-    } and Child => {
+    } and child => {
         #[durable]
         pub(super) async fn child() { line("child").await; line("child b").await; }
         #[durable]
         pub(super) async fn talk() { line("a").await; line("child").await; line("child b").await; line("c").await; }
-    } and Child);
+    } and child);
     loads(&builds).are_refused(5..15, "the script waits in a statement that is gone");
 }
 

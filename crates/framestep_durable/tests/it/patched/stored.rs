@@ -22,7 +22,7 @@ fn a_result_that_was_not_joined_is_compared() {
             let loot = hunt.await.unwrap();
             say(format!("{} {}", loot.gold, loot.gems));
         }
-    } and Hunt => {
+    } and hunt => {
         #[derive(Debug, Serialize, Deserialize)]
         pub(super) struct Loot { gems: u32, gold: u32 }
         #[durable]
@@ -34,7 +34,7 @@ fn a_result_that_was_not_joined_is_compared() {
             let loot = hunt.await.unwrap();
             say(format!("{} {}", loot.gold, loot.gems));
         }
-    } and Hunt);
+    } and hunt);
     loads(&builds).are_refused(0..10, MEANS_OTHER);
 }
 
@@ -51,7 +51,7 @@ fn a_result_that_was_joined_is_compared() {
             wait_seconds(1).await;
             say(format!("{} {}", loot.gold, loot.gems));
         }
-    } and Hunt => {
+    } and hunt => {
         #[derive(Debug, Serialize, Deserialize)]
         pub(super) struct Loot { gems: u32, gold: u32 }
         #[durable]
@@ -62,7 +62,7 @@ fn a_result_that_was_joined_is_compared() {
             wait_seconds(1).await;
             say(format!("{} {}", loot.gold, loot.gems));
         }
-    } and Hunt);
+    } and hunt);
     loads(&builds).are_refused(0..10, READS_OTHER);
 }
 

@@ -221,8 +221,8 @@ fn children_in_another_order_are_joined_as_what_they_are() {
             say(format!("red is {}", red.await.unwrap()));
             say(format!("blue is {}", blue.await.unwrap()));
         }
-        pub(super) fn registry() -> Registry { Registry::new().with::<Child>().with::<Talk>() }
-        pub(super) fn begin() -> Talk { talk() }
+        pub(super) fn registry() -> Registry { Registry::new().script(child).script(talk) }
+        pub(super) fn begin() -> impl DurableScript { talk() }
     } => {
         #[durable]
         async fn child(name: String) -> String {
@@ -237,8 +237,8 @@ fn children_in_another_order_are_joined_as_what_they_are() {
             say(format!("red is {}", red.await.unwrap()));
             say(format!("blue is {}", blue.await.unwrap()));
         }
-        pub(super) fn registry() -> Registry { Registry::new().with::<Child>().with::<Talk>() }
-        pub(super) fn begin() -> Talk { talk() }
+        pub(super) fn registry() -> Registry { Registry::new().script(child).script(talk) }
+        pub(super) fn begin() -> impl DurableScript { talk() }
     });
     loads(&builds).are_right();
 }

@@ -44,9 +44,9 @@ struct Story {
 impl INode for Story {
     fn ready(&mut self) {
         let registry = Registry::new()
-            .with::<Meeting>()
-            .with::<Count>()
-            .with::<SavesItself>();
+            .script(meeting)
+            .script(count)
+            .script(saves_itself);
         self.game = Some(Durable::new(Runtime::new(registry), World::default()));
     }
 

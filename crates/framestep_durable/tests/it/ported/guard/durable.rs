@@ -43,7 +43,7 @@ fn say(who: &str, what: &str) {
 pub(crate) use crate::twin::Log as World;
 
 pub(crate) fn blank() -> Runtime {
-    Runtime::new(Registry::new().with::<Walk>())
+    Runtime::new(Registry::new().script(walk))
 }
 
 pub(crate) fn begin(runtime: &mut Runtime, _: &mut World) {

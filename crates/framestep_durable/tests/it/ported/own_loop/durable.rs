@@ -59,7 +59,7 @@ pub(crate) struct Stage {
 }
 
 pub(crate) fn blank() -> Runtime {
-    let registry = Registry::new().with::<Referee>().with::<Hud>();
+    let registry = Registry::new().script(referee).script(hud);
     Runtime::with(framestep::Executor::builder().fixed_delta(0.02), registry)
 }
 

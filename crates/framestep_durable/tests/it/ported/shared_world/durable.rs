@@ -65,9 +65,9 @@ pub(crate) struct Stage {
 
 pub(crate) fn blank() -> Runtime {
     let registry = Registry::new()
-        .with::<Miner>()
-        .with::<Merchant>()
-        .with::<Thief>();
+        .script(miner)
+        .script(merchant)
+        .script(thief);
     Runtime::with(framestep::Executor::builder().max_delta(1), registry)
 }
 

@@ -45,9 +45,9 @@ pub(crate) use crate::twin::Log as World;
 
 pub(crate) fn blank() -> Runtime {
     let registry = Registry::new()
-        .with::<Walk>()
-        .with::<Menu>()
-        .with::<Level>();
+        .script(walk)
+        .script(menu)
+        .script(level);
     Runtime::new(registry)
 }
 

@@ -60,9 +60,9 @@ pub(crate) use crate::twin::Log as World;
 pub(crate) fn blank() -> Runtime {
     Runtime::new(
         Registry::new()
-            .with::<Hero>()
-            .with::<Runner>()
-            .with::<Script>(),
+            .script(hero)
+            .script(runner)
+            .script(script),
     )
 }
 

@@ -47,7 +47,7 @@ async fn hit(target: usize, text: &'static str) {
 const CHOICES: [usize; 15] = [0, 2, 0, 0, 0, 0, 2, 0, 0, 0, 1, 0, 1, 0, 0];
 
 pub(crate) fn blank() -> Runtime {
-    Runtime::new(Registry::new().with::<Battle>())
+    Runtime::new(Registry::new().script(battle))
 }
 
 pub(crate) fn begin(runtime: &mut Runtime, world: &mut World) {

@@ -15,7 +15,7 @@ pub async fn clerk(number: u32) -> Chapter {
 pub struct Local(pub u8);
 
 pub fn registry() -> Registry {
-    Registry::new().with::<Clerk>().with::<town::Mayor>()
+    Registry::new().script(clerk).script(town::mayor)
 }
 
 #[cfg(feature = "live")]
