@@ -2,7 +2,9 @@
 
 pub use serde;
 
-pub use crate::places::lists::{AllPlaces, Items, List, Order, Told, Untold, Value, with_items};
+pub use crate::places::lists::{
+    AllPlaces, Counts, Hides, Items, List, Order, Tells, Value, with_items,
+};
 pub use crate::places::note::{At, InPlace, begin_turn, begin_turns, note_place, place_of};
 pub use crate::places::table::{Place, Places};
 pub use crate::places::watch::{Running, Watched, watch_this_thread};

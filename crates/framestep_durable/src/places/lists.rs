@@ -34,6 +34,8 @@ pub enum Order {
     Forward,
     /// It is not known.
     Any,
+    /// Not even what the items are.
+    Untold,
 }
 
 /// The hashes of the texts of items, and what their words have in common with those of others.
@@ -41,14 +43,25 @@ pub enum Order {
 pub enum Items {
     /// Those of a list in the code.
     Known(&'static [(u32, u32)]),
-    /// Those of a constant. `None` if its type does not tell them.
-    Read(fn() -> Option<Vec<(u32, u32)>>),
+    /// Those of a constant.
+    Read(fn() -> Known),
+}
+
+/// What is known of the items of a list.
+#[derive(Clone, Debug)]
+pub enum Known {
+    /// All.
+    Items(Vec<(u32, u32)>),
+    /// Their number.
+    Count(usize),
+    /// Nothing.
+    Nothing,
 }
 
 impl Items {
-    fn list(self) -> Option<Vec<(u32, u32)>> {
+    fn known(self) -> Known {
         match self {
-            Items::Known(items) => Some(items.to_vec()),
+            Items::Known(items) => Known::Items(items.to_vec()),
             Items::Read(items) => items(),
         }
     }
@@ -70,9 +83,10 @@ pub fn with_items(statements: &[Place], lists: &[List]) -> Vec<Place> {
         let Some(around) = statements.get(usize::from(list.of)) else {
             continue;
         };
-        let items = list.items.list();
-        let Some(items) = items.filter(|items| items.len() <= MOST_ITEMS) else {
-            continue;
+        let (items, order) = match list.items.known() {
+            Known::Items(items) if items.len() <= MOST_ITEMS => (items, list.order),
+            Known::Count(count) if count <= MOST_ITEMS => (vec![(0, 0); count], Order::Untold),
+            _ => continue,
         };
         let number = u16::try_from(all.len()).ok();
         let Some(number) =
@@ -83,7 +97,7 @@ pub fn with_items(statements: &[Place], lists: &[List]) -> Vec<Place> {
         all.push(Place::new(
             LIST_TEXT,
             0,
-            [list.order as u16, LIST, list.of],
+            [order as u16, LIST, list.of],
             around.line,
         ));
         for (text, sketch) in items {
@@ -106,7 +120,8 @@ impl Place {
         match self.head {
             0 => Order::Items,
             1 => Order::Forward,
-            _ => Order::Any,
+            2 => Order::Any,
+            _ => Order::Untold,
         }
     }
 
@@ -126,27 +141,46 @@ pub trait Listed {
     fn items(&self) -> Vec<(u32, u32)>;
 }
 
-/// What a [`Value`] tells whose items can be told.
-pub trait Told {
+/// Lists whose items can be counted.
+pub trait Counted {
+    /// How many there are.
+    fn count(&self) -> usize;
+}
+
+/// What a [`Value`] tells whose items can be told. Of the three with this method, the compiler takes the first one that
+/// it finds.
+pub trait Tells {
     /// The items.
-    fn items(&self) -> Option<Vec<(u32, u32)>>;
+    fn known(&self) -> Known;
 }
 
-/// What each other one tells. The compiler takes it only if it finds no [`Told`].
-pub trait Untold {
-    /// None.
-    fn items(&self) -> Option<Vec<(u32, u32)>>;
+/// What each other one tells whose items can be counted.
+pub trait Counts {
+    /// Their number.
+    fn known(&self) -> Known;
 }
 
-impl<T: Listed + ?Sized> Told for Value<'_, T> {
-    fn items(&self) -> Option<Vec<(u32, u32)>> {
-        Some(self.0.items())
+/// What each other one tells.
+pub trait Hides {
+    /// Nothing.
+    fn known(&self) -> Known;
+}
+
+impl<T: Listed + ?Sized> Tells for &&Value<'_, T> {
+    fn known(&self) -> Known {
+        Known::Items(self.0.items())
     }
 }
 
-impl<T: ?Sized> Untold for &Value<'_, T> {
-    fn items(&self) -> Option<Vec<(u32, u32)>> {
-        None
+impl<T: Counted + ?Sized> Counts for &Value<'_, T> {
+    fn known(&self) -> Known {
+        Known::Count(self.0.count())
+    }
+}
+
+impl<T: ?Sized> Hides for Value<'_, T> {
+    fn known(&self) -> Known {
+        Known::Nothing
     }
 }
 
@@ -172,6 +206,24 @@ impl Listed for str {
 impl<T: Listed + ?Sized> Listed for &T {
     fn items(&self) -> Vec<(u32, u32)> {
         (**self).items()
+    }
+}
+
+impl<T> Counted for [T] {
+    fn count(&self) -> usize {
+        self.len()
+    }
+}
+
+impl<T, const N: usize> Counted for [T; N] {
+    fn count(&self) -> usize {
+        N
+    }
+}
+
+impl<T: Counted + ?Sized> Counted for &T {
+    fn count(&self) -> usize {
+        (**self).count()
     }
 }
 

@@ -233,8 +233,8 @@ impl List {
                 quote!(#root::__private::Items::Known(&[#(#items),*]))
             }
             Source::Constant(value) => quote!(#root::__private::Items::Read(|| {
-                use #root::__private::{Told as _, Untold as _};
-                (&#root::__private::Value(&#value)).items()
+                use #root::__private::{Counts as _, Hides as _, Tells as _};
+                (&&&#root::__private::Value(&#value)).known()
             })),
         };
         quote!(#root::__private::List { of: #of, order: #root::__private::Order::#order, items: #items })

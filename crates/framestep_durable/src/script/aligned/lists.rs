@@ -110,7 +110,7 @@ impl List {
         let items: Vec<Item> = items.collect();
         let count = u32::try_from(olds.len()).unwrap_or(u32::MAX);
         let mut numbered = (0_u32..).zip(&items);
-        let may_grow = order != Order::Any || items.len() == olds.len();
+        let may_grow = !matches!(order, Order::Any | Order::Untold) || items.len() == olds.len();
         let is_kept = may_grow
             && items.len() >= olds.len()
             && numbered.all(|(now, item)| item.then == if now < count { Some(now) } else { None });
@@ -220,6 +220,11 @@ impl Aligned {
     }
 
     fn wrong_item(&self, list: &List) -> Option<String> {
+        if list.order == Order::Untold {
+            let says = "which has another number of items now: which of them are new is told only if they have \
+                        `Debug`. Derive it before a build is shipped";
+            return (!list.is_kept).then(|| says.to_owned());
+        }
         if list.order != Order::Items {
             let says = "whose items are others now, or in another order: the save does not say which turn is which";
             return (!list.is_kept).then(|| says.to_owned());
