@@ -27,10 +27,16 @@ impl Aligned {
             if is_effect && self.may_take() && self.is_at(then, now) && then.is_like(now) {
                 return self.take_effect(call, here, then, now, sites);
             }
-            if !self.is_gone(then) {
+            if !self.is_gone(then) && !self.is_of_lost_item(then, &[now.place], sites) {
                 break;
             }
             self.skip(sites)?;
+        }
+        if let Some(at) = self.behind_moved(now, sites) {
+            if self.entries[at].kind == Kind::Effect {
+                self.check_entry(at, now, sites)?;
+                return Ok(Taken::Value(self.take(at, Kind::Effect, here, now)));
+            }
         }
         self.check_item(now, sites)?;
         if self.is_new(now) {

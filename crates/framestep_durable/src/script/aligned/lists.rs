@@ -27,8 +27,8 @@ struct List {
     is_kept: bool,
     /// Whether an item is gone or has moved.
     has_lost: bool,
-    /// The turn under way, from 1.
-    turn: u32,
+    /// The turn under way, from 1, or the last one. 0 before the first one, and `None` before the loop.
+    turn: Option<u32>,
     /// Pairs of an item that is gone and a new one that may be the same, by their numbers.
     elsewhere: Vec<(u32, u32)>,
 }
@@ -59,11 +59,8 @@ impl Lists {
 
     fn begin(&mut self, of: u32, is_next: bool) {
         if let Some(list) = self.0.get_mut(&of) {
-            list.turn = if is_next {
-                list.turn.saturating_add(1)
-            } else {
-                0
-            };
+            let turn = list.turn.filter(|_| is_next);
+            list.turn = Some(turn.map_or(0, |turn| turn.saturating_add(1)));
         }
     }
 }
@@ -123,7 +120,7 @@ impl List {
             items,
             is_kept,
             has_lost: !are_all_here || known != count,
-            turn: 0,
+            turn: None,
             elsewhere: elsewhere.collect(),
         }
     }
@@ -131,7 +128,7 @@ impl List {
     /// The item of the turn under way.
     fn item(&self) -> Option<&Item> {
         let at = self
-            .turn
+            .turn?
             .checked_sub(1)
             .filter(|_| self.order == Order::Items)?;
         self.items.get(at as usize)
@@ -139,8 +136,8 @@ impl List {
 }
 
 /// What to do about it.
-const LABEL_THEM: &str = "Put new items behind the point of the save, and leave the others as they were until no save \
-                          is in the loop, or give them labels: `for item in labelled(LIST, |item| item.id)`";
+const LABEL_THEM: &str = "Leave the items that were there as they were, with new ones behind them, until no save is in \
+                          the loop, or give them labels: `for item in labelled(LIST, |item| item.id)`";
 
 impl Aligned {
     /// Notes that a loop over a list begins, or its next turn.
@@ -150,20 +147,21 @@ impl Aligned {
 
     /// The lists of the loops around a statement of now, with the statements of these.
     fn lists_around(&self, now: u32) -> impl Iterator<Item = (u32, &List)> {
+        let first = if self.lists.0.is_empty() { 0 } else { now };
+        self.around(first)
+            .filter_map(|of| Some((of, self.lists.0.get(&of)?)))
+    }
+
+    /// The statements around one of now.
+    fn around(&self, now: u32) -> impl Iterator<Item = u32> {
         let parent = |of: u32| {
             self.places
                 .list
                 .get(of as usize)
                 .map_or(0, |place| u32::from(place.parent))
         };
-        let first = if self.lists.0.is_empty() {
-            0
-        } else {
-            parent(now)
-        };
-        let around = std::iter::successors(Some(first), move |of| Some(parent(*of)));
-        let around = around.take_while(|of| *of != 0);
-        around.filter_map(|of| Some((of, self.lists.0.get(&of)?)))
+        let around = std::iter::successors(Some(parent(now)), move |of| Some(parent(*of)));
+        around.take_while(|of| *of != 0)
     }
 
     /// Whether a call is made in the turn of an item that is new.
@@ -206,6 +204,32 @@ impl Aligned {
         })
     }
 
+    /// Whether a recorded call was made for an item that is gone: the loop is over now, as it was in the save, and
+    /// the save has more turns. `here` is where the script is.
+    pub(super) fn is_of_lost_item(&self, then: &Site, here: &[u32], sites: &Sites) -> bool {
+        if self.lists.0.is_empty() {
+            return false;
+        }
+        let now = |then: u32| self.difference.now(then).other();
+        let is_within = |place: u32, of: u32| self.around(place).any(|around| around == of);
+        let saved = || {
+            self.saved
+                .iter()
+                .filter_map(|wait| now(sites.get(wait.site)?.place))
+        };
+        let mut lists = now(then.place)
+            .into_iter()
+            .flat_map(|now| self.lists_around(now));
+        lists.any(|(of, list)| {
+            let turns = u32::try_from(list.items.len()).ok();
+            list.has_lost
+                && list.turn.is_some()
+                && list.turn == turns
+                && !here.iter().any(|&place| is_within(place, of))
+                && !saved().any(|place| is_within(place, of))
+        })
+    }
+
     /// What has become of the list around what the save has next, if that is why the script does not come to it.
     pub(super) fn lost_items(&self, sites: &Sites) -> Option<String> {
         let saved = self.saved.first().map(|wait| wait.site);
@@ -230,7 +254,7 @@ impl Aligned {
             return (!list.is_kept).then(|| says.to_owned());
         }
         let item = list.item()?;
-        let number = list.turn;
+        let number = list.turn?;
         if !item.is_in_order {
             return Some(format!(
                 "where an item before the {number}. or this one is gone or has moved: the save does not say what \
@@ -240,7 +264,7 @@ impl Aligned {
         let then = item.then?;
         if self.difference.doubts.of(item.place_then).is_some() {
             return Some(format!(
-                "whose {number}. item has another text, and may be another one as well as item {} of before",
+                "whose {number}. item has another text, and may be the {}. of before, or another one",
                 then + 1
             ));
         }

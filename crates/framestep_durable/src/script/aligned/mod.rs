@@ -199,6 +199,26 @@ impl Aligned {
         u32::try_from(self.next).unwrap_or(u32::MAX)
     }
 
+    /// The next entry of a statement that does not stand elsewhere: others may have to be taken first, or later.
+    fn ahead(&self, sites: &Sites) -> Option<usize> {
+        let is_moved = |site| {
+            let then = sites.get(site);
+            then.is_some_and(|then: &Site| {
+                matches!(self.difference.now(then.place), Match::Moved(_))
+            })
+        };
+        let mut left = (self.next..self.entries.len()).filter(|at| !self.entries[*at].is_taken);
+        left.find(|at| !is_moved(self.entries[*at].site))
+    }
+
+    /// The entry of a call behind entries of statements that stand elsewhere, if the poll under way may take it.
+    fn behind_moved(&self, now: &Site, sites: &Sites) -> Option<usize> {
+        let at = self.ahead(sites)?;
+        let entry = &self.entries[at];
+        let may_take = at > self.next && (self.is_open || !entry.is_first);
+        (may_take && self.is_it(entry.site, now, sites)).then_some(at)
+    }
+
     /// What is left of the journal, and what the script waited for.
     fn left(&self) -> impl Iterator<Item = SiteId> {
         let entries = self.entries[self.next..].iter();
