@@ -71,8 +71,11 @@ pub struct Places {
     /// The statements.
     pub(crate) list: &'static [Place],
     /// The statements, and the [lists](crate::places::lists) that its loops go over.
-    lists: Option<fn(&'static [Place]) -> &'static [Place]>,
+    lists: Option<AddsLists>,
 }
+
+/// The whole table of a script, made of its statements.
+pub type AddsLists = fn(&'static [Place]) -> &'static [Place];
 
 impl Places {
     /// Those of a script that the attribute has not made.
@@ -90,7 +93,7 @@ impl Places {
 
     /// The same with the lists that its loops go over, which `lists` adds to the statements.
     #[must_use]
-    pub const fn with_lists(self, lists: fn(&'static [Place]) -> &'static [Place]) -> Self {
+    pub const fn with_lists(self, lists: AddsLists) -> Self {
         Places {
             lists: Some(lists),
             ..self

@@ -17,7 +17,7 @@ use crate::places::text::Text;
 pub(super) enum Source {
     Items(Vec<Expr>),
     /// A constant, or a field of one.
-    Constant(Expr),
+    Constant(Box<Expr>),
 }
 
 /// A list that a loop goes over.
@@ -51,9 +51,11 @@ pub(super) struct Names {
 
 impl Names {
     pub(super) fn of<'i>(block: &Block, parameters: impl Iterator<Item = &'i Ident>) -> Self {
-        let mut names = Names::default();
-        names.hides_constants = has_conditions(block.to_token_stream());
-        names.bound.extend(parameters.map(|name| name.to_string()));
+        let mut names = Names {
+            bound: parameters.map(ToString::to_string).collect(),
+            hides_constants: has_conditions(block.to_token_stream()),
+            ..Names::default()
+        };
         names.visit_block_mut(&mut block.clone());
         names
     }
@@ -127,12 +129,12 @@ impl Names {
                 let first = path.path.segments.first()?.ident.to_string();
                 let is_around = !self.hides_constants && !self.bound.contains(&first);
                 let is_constant = is_constant(name) && is_around;
-                is_constant.then(|| list(Source::Constant(over.clone())))
+                is_constant.then(|| list(Source::Constant(Box::new(over.clone()))))
             }
             Expr::Field(field) => {
                 let of = self.list_of(&field.base)?;
                 matches!(of.source, Source::Constant(_))
-                    .then(|| list(Source::Constant(over.clone())))
+                    .then(|| list(Source::Constant(Box::new(over.clone()))))
             }
             Expr::MethodCall(call) => {
                 let of = self.list_of(&call.receiver)?;

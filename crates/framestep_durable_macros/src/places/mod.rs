@@ -275,12 +275,11 @@ impl<'a> Places<'a> {
                 // The places of a macro with another syntax are not kept.
                 let (known, lists) = (self.list.len(), self.lists.len());
                 let branches = |input: ParseStream<'_>| self.select(input);
-                match branches.parse2(tokens) {
-                    Ok(tokens) => mac.tokens = tokens,
-                    Err(_) => {
-                        self.list.truncate(known);
-                        self.lists.truncate(lists);
-                    }
+                if let Ok(tokens) = branches.parse2(tokens) {
+                    mac.tokens = tokens;
+                } else {
+                    self.list.truncate(known);
+                    self.lists.truncate(lists);
                 }
             }
             "join" | "try_join" => {

@@ -1,6 +1,6 @@
 //! Loops over lists that the code or a constant tells, without labels.
 
-use super::{builds, loads, talks};
+use super::{Story, builds, loads, say, talks};
 
 macro_rules! constants {
     ([$($before:expr),*] => [$($after:expr),*]) => {
@@ -381,4 +381,37 @@ fn items_that_do_not_print_themselves_are_counted() {
     loads(&untold!(["a", "b"] => ["a", "B"])).are_right();
     loads(&untold!(["a", "b"] => ["new", "a", "b"]))
         .are_refused(0..20, "Derive it before a build is shipped");
+}
+
+#[test]
+fn items_print_themselves_when_the_registry_hears_of_the_script() {
+    use std::fmt;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use framestep_durable::prelude::*;
+
+    static PRINTED: AtomicU32 = AtomicU32::new(0);
+    struct Line(&'static str);
+    impl fmt::Debug for Line {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            PRINTED.fetch_add(1, Ordering::Relaxed);
+            f.write_str(self.0)
+        }
+    }
+    static LINES: [Line; 2] = [Line("a"), Line("b")];
+    #[durable]
+    async fn talk() {
+        for line in &LINES {
+            say(line.0);
+            wait_seconds(1).await;
+        }
+    }
+
+    let mut runtime = Runtime::new(Registry::new().script(talk));
+    assert_eq!(PRINTED.load(Ordering::Relaxed), 2);
+    runtime.spawn(talk()).detach();
+    runtime.run_frame_with(&mut Story::new(), 0.1);
+    let save = runtime.save().unwrap();
+    runtime.restore(&save, Policy::Fail).unwrap();
+    assert_eq!(PRINTED.load(Ordering::Relaxed), 2);
 }
