@@ -79,7 +79,8 @@ impl NextFrame {
 impl Future for NextFrame {
     type Output = ();
 
-    #[inline(always)]
+    // In debug builds, each script would have a copy of all of it.
+    #[cfg_attr(not(debug_assertions), inline(always))]
     #[track_caller]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         self.wait.poll_bound(cx, "next_frame()", Bound::Frame)

@@ -2,8 +2,11 @@
 
 pub use serde;
 
-pub use crate::places::note::{At, InPlace, note_place, place_of};
-pub use crate::places::table::{Place, Places};
+pub use crate::places::lists::{
+    AllPlaces, Counts, Hides, Items, List, Order, Tells, Value, with_items,
+};
+pub use crate::places::note::{At, InPlace, begin_turn, begin_turns, note_place, place_of};
+pub use crate::places::table::{AddsLists, Place, Places};
 pub use crate::places::watch::{Running, Watched, watch_this_thread};
 pub use crate::script::place::promises_outside;
 use crate::script::{Chapter, DurableScript};

@@ -213,7 +213,7 @@ impl Function {
             body,
             ..
         } = self;
-        let body = places.body(&self.ident, body);
+        let body = places.body(&self.ident, self.names(), body);
         let ident = names::hidden(&self.ident);
         // Behind the first part, an underscore that begins a name is a second one within it.
         let begins_so = ident.to_string().contains("__durable__");

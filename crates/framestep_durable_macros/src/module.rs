@@ -88,7 +88,11 @@ impl Module {
             let function = &chapter.function;
             function.call(state, value(state, chapter, function.names()))
         });
-        let mut places = Places::new(&root);
+        // The constants of a chapter that is not in each build may not be, either.
+        let has_lists = chapters
+            .iter()
+            .all(|chapter| chapter.function.attributes.cfg.is_empty());
+        let mut places = Places::new(&root, has_lists);
         let bodies = chapters.iter().map(|chapter| {
             let cfg = &chapter.function.attributes.cfg;
             let body = chapter.function.body(&root, state, &mut places);

@@ -111,7 +111,7 @@ pub(crate) fn of_function(arguments: Arguments, function: &Function) -> Result<T
     let state_of_types = quote!(#state #types);
     let call = function.call(&state_of_types, value);
     let arguments = function.names().map(|name| quote!(self.#name));
-    let mut places = Places::new(&root);
+    let mut places = Places::new(&root, !is_generic);
     let bodies = function.body(&root, &state_of_types, &mut places);
     let script = Script {
         root: &root,

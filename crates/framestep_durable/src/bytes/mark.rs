@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::bytes;
-use crate::bytes::tree::{Description, describe};
+use crate::bytes::tree::{Description, Unfit, describe};
 use crate::bytes::{Bytes, StableHash};
 
 /// Makes marks of the bytes of a type. A mark is a hash of the description of a value: of its fields and
@@ -177,25 +177,42 @@ impl<'de> Deserialize<'de> for Marked {
     }
 }
 
+/// Of each type there is such a function, so it is short: what does not need the type is elsewhere.
 fn mark<T: Serialize + DeserializeOwned>(asked: Asked<'_>) -> Said {
-    let (mut read, mut zeros) = (None, None);
+    let said = Said {
+        mark: Mark::NONE,
+        is_read: false,
+        zeros: None,
+        type_name: std::any::type_name::<T>(),
+    };
     match asked {
-        Asked::Name => {}
-        Asked::Value(value) => read = bytes::read::<T>(value),
-        Asked::Zeros => {
-            let value = bytes::read_zeros::<T>().map(|value| Bytes::of(&value));
-            zeros = value.filter(|value| value != &Bytes::EMPTY);
+        Asked::Name => said,
+        Asked::Value(value) => match bytes::read::<T>(value) {
+            Some(value) => said.of_value(describe(&value)),
+            None => said,
+        },
+        Asked::Zeros => said.of_zeros(bytes::length_of_zeros::<T>()),
+    }
+}
+
+impl Said {
+    /// What it says of a value that was read.
+    fn of_value(self, described: Result<Described, Unfit>) -> Self {
+        let mark = described.map(|of| u16::try_from(of.hash % 0xFFFF + 1).expect("two bytes"));
+        Said {
+            mark: mark.unwrap_or(Mark::NONE),
+            is_read: true,
+            ..self
         }
     }
-    let described = read
-        .as_ref()
-        .and_then(|value| describe::<Described>(value).ok());
-    let mark = described.map(|of| u16::try_from(of.hash % 0xFFFF + 1).expect("two bytes"));
-    Said {
-        mark: mark.unwrap_or(Mark::NONE),
-        is_read: read.is_some(),
-        zeros,
-        type_name: std::any::type_name::<T>(),
+
+    /// What it says of a value with so many bytes, which are all zero.
+    fn of_zeros(self, length: usize) -> Self {
+        let zeros = bytes::ZEROS.get(..length).filter(|zeros| !zeros.is_empty());
+        Said {
+            zeros: zeros.map(Bytes::new),
+            ..self
+        }
     }
 }
 

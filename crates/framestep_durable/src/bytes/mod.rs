@@ -119,9 +119,21 @@ pub(crate) fn read<T: DeserializeOwned>(bytes: &[u8]) -> Option<T> {
 /// A value for code that must go on without one: the value whose bytes are all zero, such as 0,
 /// `false`, `None`, an empty string, or the first variant. `None` if there is no such value.
 pub(crate) fn read_zeros<T: DeserializeOwned>() -> Option<T> {
-    let read = postcard::take_from_bytes(&[0; 1_024]);
-    read.ok().map(|(value, _)| value)
+    match postcard::take_from_bytes(&ZEROS) {
+        Ok((value, _)) => Some(value),
+        Err(_) => None,
+    }
 }
+
+/// How many bytes that value has. 0 if there is none.
+pub(crate) fn length_of_zeros<T: DeserializeOwned>() -> usize {
+    match postcard::take_from_bytes::<T>(&ZEROS) {
+        Ok((_, rest)) => ZEROS.len() - rest.len(),
+        Err(_) => 0,
+    }
+}
+
+pub(crate) static ZEROS: [u8; 1_024] = [0; 1_024];
 
 impl fmt::Debug for Bytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -105,7 +105,9 @@ impl Difference {
         let outer = self.turns[around as usize];
         let is_other = |then: u32| at(old, then).head != at(new, now).head;
         match self.then(now) {
-            Match::Changed(then) if at(new, now).is_loop && is_other(then) => {
+            Match::Changed(then)
+                if at(new, now).is_loop && is_other(then) && !self.has_lists(now, old, new) =>
+            {
                 let mut around = around;
                 while around != 0 && !at(new, around).is_loop {
                     around = u32::from(at(new, around).parent);
@@ -118,6 +120,24 @@ impl Difference {
             }
             _ => outer,
         }
+    }
+
+    /// Whether both builds know the list that a loop goes over: then its items say how it goes round.
+    fn has_lists(&self, now: u32, old: &[Place], new: &[Place]) -> bool {
+        let mut lists = numbers(new).filter(|&number| at(new, number).is_list());
+        let list = lists.find(|&number| u32::from(at(new, number).parent) == now);
+        let then = list.and_then(|list| self.then(list).other());
+        then.is_some_and(|then| at(old, then).is_list())
+    }
+
+    /// Whether items of a list that both builds know are new, gone, or stand elsewhere.
+    pub(crate) fn has_other_items(&self, now: u32, old: &[Place], new: &[Place]) -> bool {
+        let Some(then) = self.then(now).other() else {
+            return false;
+        };
+        let is_other = |of: Match| matches!(of, Match::None | Match::Moved(_));
+        parts(old, then).any(|item| is_other(self.now(item)))
+            || parts(new, now).any(|item| is_other(self.then(item)))
     }
 
     /// How the loops around a statement of this build go round.

@@ -13,6 +13,7 @@ use pin_project::pin_project;
 
 use crate::bytes::hash::{FNV, fnv};
 use crate::places::watch;
+use crate::script::context;
 
 /// A statement, and the item of a list for which it runs: in the lower half the number of the
 /// statement, in the upper half the hash of the label, or 0.
@@ -35,6 +36,16 @@ pub fn note_place(number: u16) {
 fn set(here: Here) {
     HERE.set(here);
     watch::note(here);
+}
+
+/// Notes that a loop begins whose turns are the items of a list.
+pub fn begin_turns(number: u16) {
+    context::note_turn(number, false);
+}
+
+/// Notes that the next turn of it begins.
+pub fn begin_turn(number: u16) {
+    context::note_turn(number, true);
 }
 
 /// A statement, for the item of now.

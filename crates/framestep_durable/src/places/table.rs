@@ -68,8 +68,14 @@ impl Place {
 #[derive(Clone, Copy, Debug)]
 pub struct Places {
     pub(crate) file: &'static str,
+    /// The statements.
     pub(crate) list: &'static [Place],
+    /// The statements, and the [lists](crate::places::lists) that its loops go over.
+    lists: Option<AddsLists>,
 }
+
+/// The whole table of a script, made of its statements.
+pub type AddsLists = fn(&'static [Place]) -> &'static [Place];
 
 impl Places {
     /// Those of a script that the attribute has not made.
@@ -78,7 +84,25 @@ impl Places {
     /// Those of a script in a file.
     #[must_use]
     pub const fn new(file: &'static str, list: &'static [Place]) -> Self {
-        Places { file, list }
+        Places {
+            file,
+            list,
+            lists: None,
+        }
+    }
+
+    /// The same with the lists that its loops go over, which `lists` adds to the statements.
+    #[must_use]
+    pub const fn with_lists(self, lists: AddsLists) -> Self {
+        Places {
+            lists: Some(lists),
+            ..self
+        }
+    }
+
+    /// The table.
+    pub(crate) fn all(self) -> &'static [Place] {
+        self.lists.map_or(self.list, |lists| lists(self.list))
     }
 }
 

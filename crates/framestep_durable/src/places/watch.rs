@@ -62,7 +62,7 @@ impl Watched {
     pub fn running(&self) -> Option<Running> {
         let current = (*self.script.lock().unwrap_or_else(PoisonError::into_inner))?;
         let number = note::number_of(self.here.load(Ordering::Relaxed));
-        let Places { file, list } = current.places;
+        let Places { file, list, .. } = current.places;
         let place = usize::try_from(number).ok().and_then(|at| list.get(at));
         Some(Running {
             entered: self.entered.load(Ordering::Relaxed),

@@ -128,7 +128,7 @@ impl Shared {
         if !can_align || compares_lines {
             return replay(Reads::Exactly);
         }
-        if !image.statements.is_like(code.places.list) {
+        if !image.statements.is_like(code.places.all()) {
             return replay(Reads::Aligned);
         }
         // A function without the attribute, or a table of data, may have changed.
@@ -224,10 +224,10 @@ fn replay_aligned(
     let awaited: Vec<u32> = places.collect();
     drop(sites);
     let places = cell.code.places;
-    let difference = Difference::of(image.statements.list(), places.list, &awaited);
+    let difference = Difference::of(image.statements.list(), places.all(), &awaited);
     let stop_lines = image.stop_lines.clone();
     let (journal, marks) = (cell.journal(), &image.marks);
-    let code = (difference, places);
+    let code = (difference, image.statements.list(), places);
     let asked = image.questions();
     let asked = asked.map(|(wait, of)| (wait.number, of.content.value().clone()));
     let asked = asked.collect();

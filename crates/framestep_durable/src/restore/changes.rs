@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use crate::places::table::Place;
 use crate::places::{Difference, Match, Table};
 use crate::script::Registry;
 
@@ -22,6 +23,10 @@ pub enum StatementChange {
     /// A statement at this place is new. A save behind it passes it, if it needs no value, and is refused
     /// else.
     Inserted(String),
+    /// The list that the loop at this place goes over has other items. New ones before the point of a save are
+    /// passed. A save in the loop is refused if one that stands before its item now, or stood there, is gone or
+    /// has moved.
+    List(String),
     /// The statement of the first line may be that at the second place, with another text, and may be another one
     /// as well. A save for which that matters is refused.
     Unclear(u32, String),
@@ -64,6 +69,11 @@ impl fmt::Display for ScriptChange {
                 f,
                 "{at} is new: saves behind it pass it, or are refused if it gives a value"
             ),
+            StatementChange::List(at) => write!(
+                f,
+                "the list of the loop at {at} has other items: saves pass new ones, and are refused behind one that \
+                 is gone or has moved, while they are in the loop"
+            ),
             StatementChange::Unclear(line, at) => write!(
                 f,
                 "line {line} may be {at} with another text: saves for which that matters are refused"
@@ -82,7 +92,7 @@ impl Registry {
     pub fn places(&self) -> Vec<u8> {
         let tables: BTreeMap<&str, Table> = self
             .codes()
-            .map(|code| (code.name, Table::OfBuild(code.places.list)))
+            .map(|code| (code.name, Table::OfBuild(code.places.all())))
             .collect();
         postcard::to_stdvec(&tables).expect("tables serialise")
     }
@@ -138,13 +148,14 @@ impl Registry {
                 continue;
             };
             let places = known.code.places;
-            let difference = Difference::of(table.list(), places.list, &[]);
+            let difference = Difference::of(table.list(), places.all(), &[]);
             let at = |now: u32| {
                 let line = difference.line_now(now).unwrap_or(0);
                 format!("{}:{line}", places.file)
             };
-            let then = difference.now.iter().zip(&difference.lines_then);
-            for (now, &line) in then.skip(1) {
+            let (old, new) = (table.list(), places.all());
+            let then = difference.now.iter().zip(&difference.lines_then).zip(old);
+            for ((now, &line), _) in then.skip(1).filter(|(_, old)| old.is_statement()) {
                 match *now {
                     Match::None => add(StatementChange::Removed(line)),
                     Match::Changed(now) => add(StatementChange::Reworded(line, at(now))),
@@ -152,13 +163,18 @@ impl Registry {
                     Match::Same(_) => {}
                 }
             }
-            for (now, then) in (0..).zip(&difference.then).skip(1) {
-                if *then == Match::None {
+            let numbered = (0..).zip(&difference.then).zip(new);
+            for ((now, then), place) in numbered.skip(1) {
+                if place.is_list() && difference.has_other_items(now, old, new) {
+                    add(StatementChange::List(at(now)));
+                } else if *then == Match::None && place.is_statement() {
                     add(StatementChange::Inserted(at(now)));
                 }
             }
             for (then, now) in difference.doubts.unclear() {
-                if let Some(line) = difference.line_then(then) {
+                let line = difference.line_then(then);
+                let is_statement = old.get(then as usize).is_some_and(Place::is_statement);
+                if let Some(line) = line.filter(|_| is_statement) {
                     add(StatementChange::Unclear(line, at(now)));
                 }
             }

@@ -269,7 +269,7 @@ impl ScriptCell {
             birth: self.birth.get(),
             name: self.name().into(),
             version: self.code.version,
-            statements: Table::OfBuild(self.code.places.list),
+            statements: Table::OfBuild(self.code.places.all()),
             mark_of_state: self.code.mark,
             table: 0,
             mark: Mark::NONE,

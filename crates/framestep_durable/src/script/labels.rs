@@ -12,7 +12,8 @@ use crate::script::context;
 /// at the right item in a build whose list is another one.
 ///
 /// A loop over a list is code for one statement, and a save knows of a line of a dialogue only that it was
-/// the third one. With labels, what was recorded for an item belongs to that item. The labels are recorded
+/// the third one. If the list is a constant, a load compares the items, but refuses saves in the loop if one before the
+/// point is gone or has moved. With labels, what was recorded for an item belongs to that item. The labels are recorded
 /// once, before the first item. In a build with another list, items that are new and stand before the point
 /// of the save are passed, and items that are gone are skipped. If the order of those that were done is
 /// another one, or one that was not done stands before the point, the load is refused.

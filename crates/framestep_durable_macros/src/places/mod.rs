@@ -6,6 +6,7 @@
 //! across awaits. Futures that may be polled in turns keep notes of their own: branches of the macros that
 //! poll several futures, and `async` blocks.
 
+mod lists;
 mod text;
 
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
@@ -16,6 +17,7 @@ use syn::visit_mut::{self, VisitMut};
 use syn::{BinOp, Block, Expr, ExprAsync, Macro, Pat, Result, Stmt, Token, parse_quote};
 
 use crate::arguments::Root;
+use crate::places::lists::{List, Names, Order, is_labelled};
 use crate::places::text::{Text, head_of, may_call, may_change, shape_of};
 
 /// An entry of the table.
@@ -39,11 +41,18 @@ pub(crate) struct Places<'a> {
     parent: u16,
     /// Whether that is a part of a closure, which calls what it calls as the statement that calls it.
     is_in_closure: bool,
+    /// Whether that is a part of a future that may run several times at once.
+    is_in_future: bool,
+    /// What loops go over, by their numbers.
+    lists: Vec<(u16, List)>,
+    names: Names,
+    /// Whether the table may have lists: it is one for all types, and all of its bodies are in each build.
+    has_lists: bool,
 }
 
 impl<'a> Places<'a> {
     /// The place 0 is of what no statement does.
-    pub(crate) fn new(root: &'a Root) -> Self {
+    pub(crate) fn new(root: &'a Root, has_lists: bool) -> Self {
         let list = vec![Place {
             full: 0,
             head: 0,
@@ -59,18 +68,28 @@ impl<'a> Places<'a> {
             list,
             parent: 0,
             is_in_closure: false,
+            is_in_future: false,
+            lists: Vec::new(),
+            names: Names::default(),
+            has_lists,
         }
     }
 
     /// Numbers the statements of a body. One that does not parse stays as it is: the compiler says what is
     /// wrong in it.
-    pub(crate) fn body(&mut self, name: &Ident, body: &Group) -> Group {
+    pub(crate) fn body<'i>(
+        &mut self,
+        name: &Ident,
+        parameters: impl Iterator<Item = &'i Ident>,
+        body: &Group,
+    ) -> Group {
         let Ok(mut block) = syn::parse2::<Block>(TokenTree::from(body.clone()).into()) else {
             return body.clone();
         };
         let text = Text::of(name.to_token_stream());
         self.parent = 0;
         self.parent = self.push(&text, &text, 0, name.span());
+        self.names = Names::of(&block, parameters);
         self.block(&mut block);
         let statements = block.stmts.iter().map(ToTokens::to_token_stream);
         let mut group = Group::new(Delimiter::Brace, statements.collect());
@@ -97,9 +116,23 @@ impl<'a> Places<'a> {
             let loops = is_loop.then(|| quote!(.looping()));
             quote!(#root::__private::Place::new(#full, #sketch, [#head, #shape, #parent], #line) #drops #loops)
         });
+        let lists = self
+            .lists
+            .iter()
+            .map(|(of, list)| list.expression(*of, root));
+        let has_lists = !self.lists.is_empty();
+        let allow = has_lists
+            .then(|| quote!(#[allow(clippy::all, clippy::nursery, clippy::pedantic, deprecated)]));
+        let lists = has_lists.then(|| {
+            quote!(.with_lists(|places| {
+                static ALL: #root::__private::AllPlaces = #root::__private::AllPlaces::new();
+                ALL.get_or_init(|| #root::__private::with_items(places, &[#(#lists),*]))
+            }))
+        });
         quote! {
+            #allow
             const PLACES: #root::__private::Places =
-                #root::__private::Places::new(::core::file!(), &[#(#places),*]);
+                #root::__private::Places::new(::core::file!(), &[#(#places),*]) #lists;
         }
     }
 
@@ -136,9 +169,15 @@ impl<'a> Places<'a> {
     }
 
     fn note(&self, number: u16, of: &impl ToTokens) -> Stmt {
+        self.note_by("note_place", number, of)
+    }
+
+    /// Calls a function with the number of a statement.
+    fn note_by(&self, function: &str, number: u16, of: &impl ToTokens) -> Stmt {
         let root = self.root;
         let span = Self::note_span(of);
-        let note = quote_spanned!(span=> #root::__private::note_place(#number););
+        let function = Ident::new(function, span);
+        let note = quote_spanned!(span=> #root::__private::#function(#number););
         parse_quote!(#note)
     }
 
@@ -153,7 +192,9 @@ impl<'a> Places<'a> {
         if self.is_in_closure {
             return visit_mut::visit_block_mut(self, block);
         }
+        let known = self.names.mark();
         for mut stmt in std::mem::take(&mut block.stmts) {
+            self.names.note(&stmt);
             if !matches!(stmt, Stmt::Item(_)) && may_call(&stmt.to_token_stream()) {
                 let number = self.add(&stmt);
                 if number != 0 {
@@ -164,11 +205,37 @@ impl<'a> Places<'a> {
                         place.head = Text::of(turns_of(stmt.clone())).folded();
                     }
                 }
-                block.stmts.push(self.note(number, &stmt));
+                let note = self.note(number, &stmt);
+                block.stmts.push(note);
+                let goes_over = self.goes_over(number, &stmt);
                 self.within(number, |this| this.visit_stmt_mut(&mut stmt));
+                if goes_over.is_some_and(|list| list.order == Order::Items) {
+                    block.stmts.push(self.note_by("begin_turns", number, &stmt));
+                    let turn = self.note_by("begin_turn", number, &stmt);
+                    if let Stmt::Expr(Expr::ForLoop(repeats), _) = &mut stmt {
+                        repeats.body.stmts.insert(0, turn);
+                    }
+                }
             }
             block.stmts.push(stmt);
         }
+        self.names.forget(known);
+    }
+
+    /// Notes the list that a statement goes over, if it does and the code says what is in it.
+    fn goes_over(&mut self, number: u16, stmt: &Stmt) -> Option<List> {
+        let Stmt::Expr(Expr::ForLoop(repeats), _) = stmt else {
+            return None;
+        };
+        if number == 0 || !self.has_lists || is_labelled(repeats.body.to_token_stream()) {
+            return None;
+        }
+        let mut list = self.names.list_of(&repeats.expr)?;
+        if self.is_in_future && list.order == Order::Items {
+            list.order = Order::Forward;
+        }
+        self.lists.push((number, list.clone()));
+        Some(list)
     }
 
     /// An expression that stands for a block: that of an arm.
@@ -179,6 +246,11 @@ impl<'a> Places<'a> {
             }
             _ if self.is_in_closure || !may_call(&body.to_token_stream()) => {
                 self.visit_expr_mut(body);
+            }
+            Expr::ForLoop(_) => {
+                let mut block = parse_quote!({ #body });
+                self.block(&mut block);
+                *body = parse_quote!(#block);
             }
             _ => {
                 let number = self.add(body);
@@ -201,11 +273,13 @@ impl<'a> Places<'a> {
         match last.ident.to_string().as_str() {
             "select" => {
                 // The places of a macro with another syntax are not kept.
-                let known = self.list.len();
+                let (known, lists) = (self.list.len(), self.lists.len());
                 let branches = |input: ParseStream<'_>| self.select(input);
-                match branches.parse2(tokens) {
-                    Ok(tokens) => mac.tokens = tokens,
-                    Err(_) => self.list.truncate(known),
+                if let Ok(tokens) = branches.parse2(tokens) {
+                    mac.tokens = tokens;
+                } else {
+                    self.list.truncate(known);
+                    self.lists.truncate(lists);
                 }
             }
             "join" | "try_join" => {
@@ -277,9 +351,10 @@ impl<'a> Places<'a> {
 
     /// A block that is polled when its future is.
     fn future(&mut self, future: &mut ExprAsync) -> Expr {
-        let before = std::mem::replace(&mut self.is_in_closure, false);
+        let before = (self.is_in_closure, self.is_in_future);
+        (self.is_in_closure, self.is_in_future) = (false, true);
         self.block(&mut future.block);
-        self.is_in_closure = before;
+        (self.is_in_closure, self.is_in_future) = before;
         let (root, number) = (self.root, self.parent);
         parse_quote!(#root::__private::InPlace {
             place: #root::__private::place_of(#number),

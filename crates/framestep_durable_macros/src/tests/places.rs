@@ -110,3 +110,149 @@ fn what_decides_the_turns_of_a_loop_is_its_head() {
     assert_ne!(one, head("for n in 0..4 { say(n); }"));
     assert_ne!(one, head("for n in 0..3 { say(n); if n == 1 { break; } }"));
 }
+
+/// The sketch of the first statement of a body.
+fn sketch(body: &str) -> u32 {
+    let entry = table(body)[2].clone();
+    let (_, parts) = entry.split_once("Place::new(").unwrap();
+    parts
+        .split(',')
+        .nth(1)
+        .unwrap()
+        .trim_end_matches("u32")
+        .parse()
+        .unwrap()
+}
+
+fn words(sketch: u32) -> Vec<u32> {
+    (0..5)
+        .map(|at| sketch >> (6 * at) & 0x3F)
+        .filter(|number| *number != 0)
+        .collect()
+}
+
+#[test]
+fn a_sketch_has_six_bits_for_each_of_five_words() {
+    assert_eq!(sketch("say();"), 0);
+    assert_eq!(words(sketch("say(\"mountain\");")).len(), 1);
+    let all = sketch("say(\"mountain river valley winter summer garden\");");
+    assert_eq!((words(all).len(), all >> 30), (5, 0));
+}
+
+#[test]
+fn neither_what_is_called_nor_the_order_of_words_counts_for_a_sketch() {
+    let text = sketch("say(\"mountain river\");");
+    assert_eq!(
+        text,
+        sketch("tell(\"River? No: river, mountain!\", 1).await;") & text | text
+    );
+    assert_eq!(text, sketch("tell(\"river - mountain\").await;"));
+    assert_eq!(text, sketch("tell(mountain, river);"));
+}
+
+#[test]
+fn long_words_come_before_short_ones() {
+    let long = words(sketch("say(\"mountain river valley winter summer\");"));
+    let both = words(sketch(
+        "say(\"a mountain by the river in a valley of winter or summer\");",
+    ));
+    assert_eq!(long, both);
+    let few = words(sketch("say(\"a mountain by the river\");"));
+    assert_eq!(few.len(), 5);
+}
+
+/// What the table says of the lists.
+fn lists(body: &str) -> Vec<String> {
+    let text = expanded("", &format!("async fn a(FROM: u32) {{ {body} }}"));
+    let lists = text.split("__private::List{").skip(1);
+    lists
+        .map(|list| list.split("})").next().unwrap().to_owned())
+        .collect()
+}
+
+#[test]
+fn a_loop_over_a_list_that_the_code_tells_is_known() {
+    let one = |body: &str| {
+        let [list] = &lists(body)[..] else {
+            panic!("{body}");
+        };
+        list.clone()
+    };
+    let is_items = |body: &str| one(body).contains("Order::Items");
+    for over in [
+        "LINES",
+        "&LINES",
+        "LINES.iter()",
+        "crate::inn::LINES",
+        "LINES.iter().enumerate()",
+        "INN.lines",
+        "0..LINES.len()",
+        "TEXT.lines()",
+        "[\"a\", \"b\"]",
+        "&[\"a\", \"b\"]",
+        "vec![\"a\", \"b\"]",
+        "LINES.iter().map(|line| line.text)",
+    ] {
+        let body = format!("for x in {over} {{ say(x); }}");
+        assert!(is_items(&body), "{over}");
+        let text = expanded("", &format!("async fn a() {{ {body} }}"));
+        assert_eq!(
+            text.matches("__private::begin_turns(2u16)").count(),
+            1,
+            "{text}"
+        );
+        assert_eq!(
+            text.matches("__private::begin_turn(2u16)").count(),
+            1,
+            "{text}"
+        );
+    }
+    assert!(one("for x in &LINES[1..] { say(x); }").contains("Order::Forward"));
+    assert!(one("for x in LINES.iter().skip(1) { say(x); }").contains("Order::Forward"));
+    assert!(one("for x in LINES.iter().rev() { say(x); }").contains("Order::Any"));
+    assert!(one("run(async { for x in LINES { say(x); } });").contains("Order::Forward"));
+    assert!(is_items("let lines = [1, 2]; for x in lines { say(x); }"));
+    assert!(is_items(
+        "const LINES: &[u32] = &[1, 2]; for x in LINES { say(x); }"
+    ));
+    assert!(is_items("match 1 { _ => for x in LINES { say(x); } }"));
+}
+
+#[test]
+fn of_a_literal_each_item_is_told_by_its_tokens() {
+    let list = lists("for x in [\"Good evening, stranger from far.\"] { say(x); }");
+    assert!(list[0].contains(&format!(",{SKETCH}u32)")), "{list:?}");
+}
+
+/// The same stands in the tests of what reads constants.
+const SKETCH: u32 = 192_014_901;
+
+#[test]
+fn a_loop_over_anything_else_has_no_list() {
+    for body in [
+        "for x in lines { say(x); }",
+        "for x in lines() { say(x); }",
+        "for x in 0..3 { say(x); }",
+        "for x in FROM { say(x); }",
+        "for x in LINES { next(x); }"
+            .replace("LINES", "TABLES[1]")
+            .as_str(),
+        "use lists::LINES; for x in LINES { say(x); }",
+        "made! { static ref LINES: u32 = 1; } for x in LINES { say(x); }",
+        "#[cfg(debug)] for x in LINES { say(x); }",
+        "let LINES = lines(); for x in LINES { say(x); }",
+        "let mut lines = [1]; for x in lines { say(x); }",
+        "{ let lines = [1]; } for x in lines { say(x); }",
+        "let lines = [1]; let lines = other(); for x in lines { say(x); }",
+        "for x in labelled(LINES, |x| x.id) { say(x); }",
+        "for x in LINES { place(x.id); say(x); }",
+        "for x in LINES { sum += x; }",
+    ] {
+        assert!(lists(body).is_empty(), "{body}");
+    }
+    let text = expanded(
+        "name = T::NAME",
+        "async fn a<T: Named>(t: T) { for x in T::LINES { say(x); } }",
+    );
+    assert!(!text.contains("__private::List{"), "{text}");
+}

@@ -125,6 +125,13 @@ impl ScriptCell {
         }
     }
 
+    /// Notes that a loop over a list begins, or its next turn.
+    pub(crate) fn note_turn(&self, number: u16, is_next: bool) {
+        if self.is_aligned.get() {
+            self.with_aligned(|aligned| aligned.note_turn(u32::from(number), is_next));
+        }
+    }
+
     fn note_items(&self, call: &Call, then: &[u32], now: &[u32]) {
         let here = self.shared.sites.of(call);
         let sites = self.shared.sites.sites();

@@ -53,6 +53,8 @@ impl Aligned {
                 return Err(self.doubt("waits in", of, rival));
             }
         }
+        let saved: Vec<SiteId> = self.saved.iter().map(|wait| wait.site).collect();
+        self.check_turns_at(&saved, sites)?;
         for pair in &doubts.elsewhere {
             let (then, now) = (
                 self.reached.then(pair.then, sites),
@@ -104,7 +106,7 @@ impl Aligned {
         ))
     }
 
-    fn line_at(&self, now: u32) -> String {
+    pub(super) fn line_at(&self, now: u32) -> String {
         let line = self.difference.line_now(now).unwrap_or(0);
         format!("{}:{line}", self.places.file)
     }

@@ -1,5 +1,7 @@
 //! Effects of changed code.
 
+use std::borrow::Cow;
+
 use crate::bytes::{Bytes, Mark};
 use crate::journal::shift::Shifts;
 use crate::journal::{Call, Found, Kind, Known, Site, Sites};
@@ -25,10 +27,16 @@ impl Aligned {
             if is_effect && self.may_take() && self.is_at(then, now) && then.is_like(now) {
                 return self.take_effect(call, here, then, now, sites);
             }
-            if !self.is_gone(then) {
+            if !self.is_gone(then) && !self.is_of_lost_item(then, &[now.place], sites) {
                 break;
             }
             self.skip(sites)?;
+        }
+        if let Some(at) = self.behind_moved(now, sites) {
+            if self.entries[at].kind == Kind::Effect {
+                self.check_entry(at, now, sites)?;
+                return Ok(Taken::Value(self.take(at, Kind::Effect, here, now)));
+            }
         }
         self.check_item(now, sites)?;
         if self.is_new(now) {
@@ -43,7 +51,7 @@ impl Aligned {
                 if is_again || matches!(status, Match::Changed(_)) && !is_left() {
                     return self.pass_effect(call, here, now);
                 }
-                Err(self.found(now, self.why_not(sites)))
+                Err(self.found(now, &self.why_not(sites)))
             }
         }
     }
@@ -95,6 +103,7 @@ impl Aligned {
         // Values inside of a statement whose result nothing uses are of no use once it is over.
         if !entry.value.get().is_empty() && !self.drops_result(now) {
             self.check_value(entry.site, sites)?;
+            self.check_turns(now)?;
         }
         let fits = now
             .mark
@@ -155,22 +164,25 @@ impl Aligned {
     }
 
     /// Why an effect of a statement that is the same has no entry.
-    fn why_not(&self, sites: &Sites) -> &'static str {
+    fn why_not(&self, sites: &Sites) -> Cow<'static, str> {
+        if let Some(lost) = self.lost_items(sites) {
+            return format!("stands behind it: the save is {lost}").into();
+        }
         let mut saved = self.saved.iter().filter_map(|wait| sites.get(wait.site));
         if self.next().is_none() && saved.any(|then| self.is_gone(then)) {
             return "stands behind it: the script waits in a statement that is gone. Keep that statement until no \
-                    save waits there";
+                    save waits there"
+                .into();
         }
         let then = self.next().and_then(|next| sites.get(next.site));
         let moved = then.map(|then| self.difference.now(then.place));
         match moved {
             Some(Match::Moved(_)) => {
-                "was done behind what stands behind it now, and that would be done again. Move it back"
+                "was done behind what stands behind it now, and that would be done again. Move it back".into()
             }
-            _ => {
-                "it has not come to: a condition or a loop before it has changed, or depends on what is not \
-                 recorded"
-            }
+            _ => "it has not come to: a condition or a loop before it has changed, or depends on what is not \
+                  recorded"
+                .into(),
         }
     }
 }

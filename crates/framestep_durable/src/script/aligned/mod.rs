@@ -11,6 +11,7 @@ mod doubts;
 mod effects;
 mod holds;
 mod items;
+mod lists;
 mod pending;
 
 pub(crate) use self::cell::Realigned;
@@ -28,12 +29,13 @@ use crate::journal::shift::Shifts;
 use crate::journal::{
     Found, Journal, Kind, Known, Marks, NamedWait, Site, SiteId, Sites, StopLines,
 };
-use crate::places::table::Places;
+use crate::places::table::{Place, Places};
 use crate::places::{Difference, Match, Turns};
 use crate::script::aligned::changes::Changes;
 use crate::script::aligned::doubts::Reached;
 use crate::script::aligned::holds::Holds;
 use crate::script::aligned::items::Items;
+use crate::script::aligned::lists::Lists;
 
 /// How many calls may be passed or skipped without one that is recorded. More, and the code that is new
 /// is a loop that never comes to where the script was.
@@ -89,6 +91,7 @@ pub(crate) struct Aligned {
     last: Option<Spot>,
     shifts: Shifts,
     items: Items,
+    lists: Lists,
     /// What this build writes as the value of the next entry.
     written: Option<Bytes>,
     holds: Holds,
@@ -120,7 +123,7 @@ pub(crate) struct Outcome {
 
 impl Aligned {
     pub(crate) fn new(
-        (difference, places): (Difference, Places),
+        (difference, old, places): (Difference, &[Place], Places),
         journal: &Journal,
         marks: &Marks,
         saved: Vec<NamedWait>,
@@ -143,6 +146,7 @@ impl Aligned {
                 is_taken: false,
             });
         });
+        let lists = Lists::of(&difference, old, places);
         Aligned {
             difference,
             places,
@@ -165,6 +169,7 @@ impl Aligned {
             last: None,
             shifts: Shifts::default(),
             items: Items::default(),
+            lists,
             written: None,
             holds: Holds::default(),
             changes: Changes::default(),
@@ -194,6 +199,26 @@ impl Aligned {
         u32::try_from(self.next).unwrap_or(u32::MAX)
     }
 
+    /// The next entry of a statement that does not stand elsewhere: others may have to be taken first, or later.
+    fn ahead(&self, sites: &Sites) -> Option<usize> {
+        let is_moved = |site| {
+            let then = sites.get(site);
+            then.is_some_and(|then: &Site| {
+                matches!(self.difference.now(then.place), Match::Moved(_))
+            })
+        };
+        let mut left = (self.next..self.entries.len()).filter(|at| !self.entries[*at].is_taken);
+        left.find(|at| !is_moved(self.entries[*at].site))
+    }
+
+    /// The entry of a call behind entries of statements that stand elsewhere, if the poll under way may take it.
+    fn behind_moved(&self, now: &Site, sites: &Sites) -> Option<usize> {
+        let at = self.ahead(sites)?;
+        let entry = &self.entries[at];
+        let may_take = at > self.next && (self.is_open || !entry.is_first);
+        (may_take && self.is_it(entry.site, now, sites)).then_some(at)
+    }
+
     /// What is left of the journal, and what the script waited for.
     fn left(&self) -> impl Iterator<Item = SiteId> {
         let entries = self.entries[self.next..].iter();
@@ -216,7 +241,8 @@ impl Aligned {
 
     /// Whether a call is of a statement or an item that is new.
     fn is_new(&self, now: &Site) -> bool {
-        self.difference.then(now.place) == Match::None || self.items.is_new(now.label)
+        let is_new = self.difference.then(now.place) == Match::None || self.items.is_new(now.label);
+        is_new || self.is_of_new_item(now)
     }
 
     /// Whether a call is of a statement that is new and whose result nothing uses. What it reads is made up: all
@@ -233,7 +259,9 @@ impl Aligned {
 
     /// Whether both are the same statement, for the same item.
     fn is_at(&self, then: &Site, now: &Site) -> bool {
-        self.difference.now(then.place).other() == Some(now.place) && then.label == now.label
+        let is_at =
+            self.difference.now(then.place).other() == Some(now.place) && then.label == now.label;
+        is_at && !self.is_of_new_item(now)
     }
 
     /// Whether both are the same call of it.

@@ -1,5 +1,6 @@
 //! Waits of changed code.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use framestep::durable::DurableWait;
@@ -47,7 +48,7 @@ impl Aligned {
             let Some(then) = sites.get(site) else {
                 break;
             };
-            if self.is_gone(then) {
+            if self.is_gone(then) || self.is_of_lost_item(then, &[now.place], sites) {
                 self.skip(sites)?;
                 continue;
             }
@@ -72,6 +73,17 @@ impl Aligned {
             self.next_number = self.next_number.max(numbered.saturating_add(1));
             return Ok(Taken::Value(self.take(at, Kind::Ended(number), here, now)));
         }
+        if let Some(at) = self.behind_moved(now, sites) {
+            let mut others = self
+                .waiting
+                .iter()
+                .filter(|(other, at)| **other != number && **at == spot);
+            if let (Kind::Ended(numbered), None) = (self.entries[at].kind, others.next()) {
+                self.check_entry(at, now, sites)?;
+                self.next_number = self.next_number.max(numbered.saturating_add(1));
+                return Ok(Taken::Value(self.take(at, Kind::Ended(number), here, now)));
+            }
+        }
         Ok(Taken::Pending)
     }
 
@@ -94,26 +106,55 @@ impl Aligned {
         questions: &BTreeMap<u32, Bytes>,
         sites: &Sites,
     ) -> Result<Next, Found> {
+        let places = awaited
+            .iter()
+            .filter_map(|wait| Some(sites.get(wait.site)?.place));
+        let places: Vec<u32> = places.collect();
         while let Some(next) = self.next() {
             let Some(then) = sites.get(next.site) else {
                 break;
             };
-            if !self.is_gone(then) {
+            if !self.is_gone(then) && !self.is_of_lost_item(then, &places, sites) {
                 break;
             }
             self.skip(sites)?;
         }
-        if self.next().is_none() {
+        let ahead = self.ahead(sites);
+        let begins_poll = |at: usize| self.entries[at].is_first;
+        if ahead.is_none() {
             if let Some((numbers, has_new)) = self.as_saved(awaited, questions, sites) {
+                self.check_all_moved(sites)?;
                 self.check_doubts(sites)?;
                 return Ok(Next::There { numbers, has_new });
             }
-        } else if self.next().is_some_and(|next| next.is_first) && !self.is_open {
+        }
+        let (next, ahead) = (self.next().map(|_| self.next), ahead);
+        if [next, ahead].into_iter().flatten().any(begins_poll) && !self.is_open {
             // Its poll has taken what it had.
             return Ok(Next::Polls);
         }
         self.unlock(awaited, sites)?;
         Ok(Next::Polls)
+    }
+
+    /// Says why a script that is where it was cannot go on: it would do again what stands behind that point now.
+    fn check_all_moved(&self, sites: &Sites) -> Result<(), Found> {
+        let then = self.next().and_then(|next| sites.get(next.site));
+        let Some((then, Match::Moved(now))) =
+            then.map(|then| (then, self.difference.now(then.place)))
+        else {
+            return Ok(());
+        };
+        Err(Found::Place {
+            entry: self.entry(),
+            recorded: None,
+            found: format!(
+                "is where it was, before {}: there stands now what was in line {}, and it would be done again. Move \
+                 it back",
+                self.line_at(now),
+                self.line_then(then)
+            ),
+        })
     }
 
     /// What the waits of the save are now, by their numbers, and whether there are others. `None` if one is
@@ -186,7 +227,7 @@ impl Aligned {
                 let may_be_more = matches!(status, Match::Changed(_))
                     || self.last == Some((now.place, now.label));
                 if !(self.is_new(now) || may_be_more) || self.waits_there(now, sites) {
-                    return Err(self.found(now, NOT_REACHED));
+                    return Err(self.found(now, &self.not_reached(sites)));
                 }
                 let made_up = now.mark.filter(|_| self.is_of_no_use(now));
                 let value = made_up.and_then(Mark::zeros);
@@ -212,7 +253,7 @@ impl Aligned {
             }
             [] => Err(
                 match awaited.first().and_then(|wait| sites.get(wait.site)) {
-                    Some(now) => self.found(now, NOT_REACHED),
+                    Some(now) => self.found(now, &self.not_reached(sites)),
                     None => Found::Place {
                         entry: self.entry(),
                         recorded: None,
@@ -240,12 +281,32 @@ impl Aligned {
         self.next().is_none() && saved.any(|then| self.is_at(then, now))
     }
 
+    fn not_reached(&self, sites: &Sites) -> Cow<'static, str> {
+        if let Some(lost) = self.lost_items(sites) {
+            return format!("is not over: the save is {lost}").into();
+        }
+        let mut saved = self.saved.iter().filter_map(|wait| sites.get(wait.site));
+        let is_moved = |then: &&Site| matches!(self.difference.now(then.place), Match::Moved(_));
+        match saved.find(is_moved) {
+            Some(then) => format!(
+                "is not over: the script waits in line {}, which stands elsewhere now. Move it back until no save \
+                 waits there",
+                self.line_then(then)
+            )
+            .into(),
+            None => NOT_REACHED.into(),
+        }
+    }
+
     /// What is wrong with a script that ends without coming to where it was.
     pub(crate) fn returned(&self, sites: &Sites) -> Found {
         let saved = self.saved.first().map(|wait| wait.site);
         let site = self.next().map(|next| next.site).or(saved);
         let then = site.and_then(|site| sites.get(site));
+        let lost = self.lost_items(sites);
+        let lost = lost.map(|lost| format!("comes to its end: the save is {lost}"));
         let found = match then {
+            _ if lost.is_some() => lost.as_deref().unwrap_or_default(),
             Some(then) if self.is_gone(then) => {
                 "comes to its end without it: the statement is gone, or stands in a function that is no script. \
                  Keep it until no save waits there"

@@ -1,6 +1,8 @@
 //! Functions without the attribute: what they do is done by the statement of the script that calls them.
 
-use super::{builds, loads, modules, talks};
+use framestep_durable::prelude::*;
+
+use super::{Story, builds, loads, modules, talks};
 
 #[test]
 fn a_helper_that_does_more_does_that_from_then_on() {
@@ -186,4 +188,40 @@ fn a_closure_is_of_the_statement_that_calls_it() {
         tell("c");
     });
     loads(&builds).are_right();
+}
+
+/// The guide lists it under what is not found.
+#[test]
+fn what_a_helper_computes_is_not_compared() {
+    let builds = talks!({
+        fn roll() -> usize {
+            with_ref(|story: &Story| story.len() + 1)
+        }
+        #[durable]
+        pub(super) async fn talk() {
+            let rolled = roll();
+            wait_seconds(1).await;
+            say(rolled.to_string());
+        }
+    } => {
+        fn roll() -> usize {
+            with_ref(|story: &Story| story.len() + 11)
+        }
+        #[durable]
+        pub(super) async fn talk() {
+            let rolled = roll();
+            wait_seconds(1).await;
+            say(rolled.to_string());
+        }
+    });
+    let (mut runtime, mut story) = (Runtime::new((builds.before)()), Story::new());
+    (builds.begin)(&runtime);
+    runtime.run_frame_with(&mut story, 0.1);
+    let save = runtime.save().unwrap();
+    let mut runtime = Runtime::new((builds.after)());
+    runtime.restore(&save, Policy::Fail).unwrap();
+    for _ in 0..10 {
+        runtime.run_frame_with(&mut story, 0.1);
+    }
+    assert_eq!(story, ["1"], "what the earlier code has returned");
 }

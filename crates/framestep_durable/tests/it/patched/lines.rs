@@ -384,3 +384,56 @@ fn a_loop_of_effects_without_end_before_the_point_is_refused() {
         .to_string();
     assert!(error.contains("is in a loop that is new"), "{error}");
 }
+
+#[test]
+fn a_line_that_has_moved_is_refused_only_between_its_places() {
+    let later = builds!({
+        line("a").await;
+        line("b").await;
+        line("c").await;
+        line("d").await;
+        line("e").await;
+        wait_seconds(1).await;
+    } => {
+        line("a").await;
+        line("c").await;
+        line("d").await;
+        line("b").await;
+        line("e").await;
+        wait_seconds(1).await;
+    });
+    // In "b", it waits in what has moved. In "c" and "d", "b" would be told again.
+    loads(&later).are_refused(5..20, "");
+    let earlier = builds!({
+        line("a").await;
+        line("b").await;
+        line("c").await;
+        line("d").await;
+        line("e").await;
+        wait_seconds(1).await;
+    } => {
+        line("a").await;
+        line("d").await;
+        line("b").await;
+        line("c").await;
+        line("e").await;
+        wait_seconds(1).await;
+    });
+    loads(&earlier).are_refused(5..20, "");
+    let exchanged = builds!({
+        line("a").await;
+        line("b").await;
+        line("c").await;
+        line("d").await;
+        line("e").await;
+        wait_seconds(1).await;
+    } => {
+        line("a").await;
+        line("d").await;
+        line("c").await;
+        line("b").await;
+        line("e").await;
+        wait_seconds(1).await;
+    });
+    loads(&exchanged).are_refused(5..20, "");
+}

@@ -138,3 +138,18 @@ fn what_may_be_the_value_of_either_of_two_is_refused() {
     });
     loads(&builds).are_refused(0..10, "as well, which is gone");
 }
+
+#[test]
+fn what_is_read_in_a_call_whose_result_nothing_uses_is_of_no_use_once_it_is_over() {
+    let builds = builds!({
+        calls::types("Yes.").await;
+        wait_seconds(1).await;
+        say("So be it.");
+    } => {
+        calls::types("No.").await;
+        calls::types("Perhaps.").await;
+        wait_seconds(1).await;
+        say("So be it.");
+    });
+    loads(&builds).are_refused(0..5, "as well. Keep its text until no save is there");
+}
