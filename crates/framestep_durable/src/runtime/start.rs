@@ -1,19 +1,24 @@
 //! Starting scripts in scripts.
 
+use std::rc::Rc;
+
 use framestep::{Coroutine, Phase};
 
 use crate::bytes::Bytes;
 use crate::ids::{Birth, OwnerId, ScriptId};
 use crate::journal::Call;
 use crate::runtime::{Joins, ScriptHandle};
+use crate::script::place::{Place, place};
 use crate::script::{
-    Begun, Code, DurableScript, Making, begin_once, context, expect_read, run_chapters,
+    Begun, Code, DurableScript, Making, Shared, begin_once, expect_read, run_chapters,
 };
 
 /// Starts another script: it runs up to its first wait before this returns. It inherits the
 /// owner, the clock and the home phase of this one. See [`framestep::start`].
 ///
-/// Outside of a durable script, it starts a plain coroutine, which cannot be saved.
+/// In [`Runtime::enter`](crate::Runtime::enter), it starts a script for the host, as
+/// [`Runtime::start`](crate::RuntimeHandle::start) does. In an executor that is not that of a runtime, it starts a plain
+/// coroutine, which cannot be saved.
 ///
 /// # Panics
 ///
@@ -94,8 +99,10 @@ pub(crate) fn make_any(
     chapter: &mut dyn FnMut() -> Begun,
 ) -> Joins {
     let caller = Call::new(function, code.name);
-    let Some(cell) = context::current() else {
-        return Joins::of_plain(make_outside(code, chapter(), making));
+    let cell = match place() {
+        Some(Place::Script(cell)) => cell,
+        Some(Place::Host(shared)) => return shared.make_for_host(making, code, chapter),
+        None => return Joins::of_plain(make_outside(code, chapter(), making)),
     };
     let shared = cell.shared();
     // Recorded before the script runs, so that it knows its number.
@@ -119,13 +126,32 @@ pub(crate) fn make_any(
     joins
 }
 
+impl Shared {
+    /// Starts or spawns a script for the host.
+    #[track_caller]
+    pub(crate) fn make_for_host(
+        self: &Rc<Self>,
+        making: Making,
+        code: Code,
+        chapter: &mut dyn FnMut() -> Begun,
+    ) -> Joins {
+        let begun = self.begin(code, chapter);
+        // The handle is counted first: a script may end as it starts.
+        let next = ScriptId(self.scripts.next.get());
+        let birth = Birth::new();
+        let joins = Joins::new(self, next, Some(birth));
+        self.make(code, begun, making, birth, None);
+        joins
+    }
+}
+
 /// Starts or spawns a script that cannot be saved, in the executor of the coroutine being polled.
 #[track_caller]
 fn make_outside(code: Code, begun: Begun, making: Making) -> Coroutine<Bytes> {
     assert!(
         making.owner.is_none(),
-        "`start_on` and `spawn_on` were called outside of a durable script: an `OwnerId` belongs to a \
-         runtime"
+        "`start_on` and `spawn_on` were called outside of a runtime, to which an `OwnerId` belongs: call them inside of \
+         `Runtime::enter`"
     );
     let (mut script, chapters) = (framestep::task::script(code.name), run_chapters(begun));
     if let Some(phase) = making.home {

@@ -158,7 +158,7 @@ fn a_frame_is_resimulated_until_the_furthest_one_is_reached_again() {
     let mut game = Game::new();
     let mut again = Vec::new();
     let mut frame = |game: &mut Game| {
-        again.push(game.runtime.is_resimulated());
+        again.push(game.runtime.enter(is_resimulated));
         game.frame('.');
     };
     (0..3).for_each(|_| frame(&mut game));
@@ -202,7 +202,7 @@ fn a_loaded_game_resimulates_nothing() {
     game.world = game.past[1].1.clone();
     let save = SaveState::from_bytes(&file).unwrap();
     game.runtime.restore(&save, Policy::Fail).unwrap();
-    assert!(!game.runtime.is_resimulated());
+    assert!(!game.runtime.enter(is_resimulated));
     for input in "aa".chars() {
         game.frame(input);
     }
