@@ -72,14 +72,12 @@ impl Birth {
     }
 }
 
-/// An owner of scripts, made by scripts with [`owner()`](crate::owner()), and by the host with
-/// [`Runtime::owner`](crate::RuntimeHandle::owner). A plain value: it
-/// can be part of the state of a script, or of the game's own save.
+/// An owner of scripts, made with [`owner()`](crate::owner()), by scripts and by the host. A plain value: it can be part
+/// of the state of a script, or of the game's own save.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct OwnerId(pub(crate) u64);
 
-/// A clock, made with [`Runtime::child_clock`](crate::RuntimeHandle::child_clock). A plain value,
-/// like [`OwnerId`].
+/// A clock, made with [`ClockId::child`]. A plain value, like [`OwnerId`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ClockId(pub(crate) u32);
 

@@ -242,9 +242,9 @@ impl Play {
     #[must_use]
     pub fn new() -> Self {
         let mut runtime = Runtime::new(registry());
-        let slow = runtime.child_clock(ClockId::GAME);
-        runtime.clock(slow).set_scale(0.7);
-        let guard = runtime.owner_on(slow);
+        let slow = runtime.enter(|| ClockId::GAME.child());
+        runtime.enter(|| slow.clock()).set_scale(0.7);
+        let guard = runtime.enter(|| owner_on(slow));
         let mut world = World {
             moment: 0,
             log: Vec::new(),
@@ -354,12 +354,12 @@ impl Play {
         }
         match frame {
             20 | 45 | 90 => runtime.named(&BELL).emit(1.0 / world.light.max(0.1)),
-            30 => drop(runtime.clock(ClockId::GAME).pause()),
-            38 => drop(runtime.clock(ClockId::GAME).resume()),
+            30 => drop(runtime.enter(|| ClockId::GAME.clock()).pause()),
+            38 => drop(runtime.enter(|| ClockId::GAME.clock()).resume()),
             50 => drop(runtime.enter(|| world.guard.pause())),
             63 => drop(runtime.enter(|| world.guard.resume())),
-            70 => runtime.clock(ClockId::GAME).set_scale(1.37),
-            80 => runtime.clock(world.slow).set_scale(1.0 / 3.0),
+            70 => runtime.enter(|| ClockId::GAME.clock()).set_scale(1.37),
+            80 => runtime.enter(|| world.slow.clock()).set_scale(1.0 / 3.0),
             25 | 60 | 100 | 120 => {
                 let heat: f64 = runtime.named(&HEAT).get() + world.speed + 1.0;
                 runtime.named(&HEAT).set(heat);

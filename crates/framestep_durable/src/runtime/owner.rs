@@ -21,7 +21,7 @@ use crate::script::{Numbered, OwnerEnd, ScriptCell, Slot, command};
 /// # Panics
 ///
 /// Outside of a durable script, and of [`Runtime::enter`](crate::Runtime::enter), in which the host makes one that is
-/// below none, as with [`Runtime::owner`](crate::RuntimeHandle::owner).
+/// below none: `runtime.owner()`.
 ///
 /// # Examples
 ///

@@ -2,6 +2,7 @@
 
 use crate::bytes::Bytes;
 use crate::journal::Call;
+use crate::script::place::{Place, place};
 use crate::script::{ChangesNoLocal, context, type_name_of};
 
 /// Whether the run under way was done before: a rollback has gone back behind it. For effects that a
@@ -63,8 +64,10 @@ use crate::script::{ChangesNoLocal, context, type_name_of};
 /// ```
 #[track_caller]
 pub fn is_resimulated() -> bool {
-    let Some(cell) = context::current() else {
-        return false;
+    let cell = match place() {
+        Some(Place::Host(shared)) => return shared.reached.is_resimulated(),
+        Some(Place::Script(cell)) => cell,
+        None => return false,
     };
     assert!(
         cell.is_in_closure() || !(cell.is_live() || cell.is_replayed()),

@@ -16,9 +16,9 @@ use crate::script::{
 /// Starts another script: it runs up to its first wait before this returns. It inherits the
 /// owner, the clock and the home phase of this one. See [`framestep::start`].
 ///
-/// The host starts one in [`Runtime::enter`](crate::Runtime::enter), as with
-/// [`Runtime::start`](crate::RuntimeHandle::start). In an executor without a runtime, it starts a plain coroutine, which
-/// cannot be saved.
+/// In [`Runtime::enter`](crate::Runtime::enter), it starts a script for the host, as
+/// [`Runtime::start`](crate::RuntimeHandle::start) does. In an executor that is not that of a runtime, it starts a plain
+/// coroutine, which cannot be saved.
 ///
 /// # Panics
 ///
@@ -102,7 +102,7 @@ pub(crate) fn make_any(
     let caller = Call::new(function, code.name);
     let cell = match place() {
         Some(Place::Script(cell)) => cell,
-        Some(Place::Host(shared)) => return make_by_host(&shared, making, code, chapter),
+        Some(Place::Host(shared)) => return shared.make_for_host(making, code, chapter),
         None => return Joins::of_plain(make_outside(code, chapter(), making)),
     };
     let shared = cell.shared();
@@ -125,20 +125,22 @@ pub(crate) fn make_any(
     joins
 }
 
-/// The same for the host.
-#[track_caller]
-pub(crate) fn make_by_host(
-    shared: &Rc<Shared>,
-    making: Making,
-    code: Code,
-    chapter: &mut dyn FnMut() -> Begun,
-) -> Joins {
-    let begun = shared.begin(code, chapter);
-    // The handle is counted first: a script may end as it starts.
-    let (id, birth) = (shared.scripts.next_id(), Birth::new());
-    let joins = Joins::new(shared, id, Some(birth));
-    shared.make((id, birth), code, begun, making, None);
-    joins
+impl Shared {
+    /// Starts or spawns a script for the host.
+    #[track_caller]
+    pub(crate) fn make_for_host(
+        self: &Rc<Self>,
+        making: Making,
+        code: Code,
+        chapter: &mut dyn FnMut() -> Begun,
+    ) -> Joins {
+        let begun = self.begin(code, chapter);
+        // The handle is counted first: a script may end as it starts.
+        let (id, birth) = (self.scripts.next_id(), Birth::new());
+        let joins = Joins::new(self, id, Some(birth));
+        self.make((id, birth), code, begun, making, None);
+        joins
+    }
 }
 
 /// Starts or spawns a script that cannot be saved, in the executor of the coroutine being polled.
@@ -146,8 +148,8 @@ pub(crate) fn make_by_host(
 fn make_outside(code: Code, begun: Begun, making: Making) -> Coroutine<Bytes> {
     assert!(
         making.owner.is_none(),
-        "`start_on` and `spawn_on` were called outside of a durable script: an `OwnerId` belongs to a \
-         runtime"
+        "`start_on` and `spawn_on` were called outside of a runtime, to which an `OwnerId` belongs: call them inside of \
+         `Runtime::enter`"
     );
     let (mut script, chapters) = (framestep::task::script(code.name), run_chapters(begun));
     if let Some(phase) = making.home {

@@ -16,6 +16,7 @@ use crate::events::Waiters;
 use crate::ids::{Birth, OwnerId, ScriptId};
 use crate::journal::Call;
 use crate::runtime::{Joins, ScriptHandle};
+use crate::script::place::{Place, place};
 use crate::script::shared::owners::with_those_below;
 use crate::script::{ScriptCell, Shared, StopRequest, command, context, expect_read, line_of};
 
@@ -29,8 +30,7 @@ impl OwnerId {
     ///
     /// # Panics
     ///
-    /// Outside of a durable script. [`Runtime::request_owner_stop`](crate::RuntimeHandle::request_owner_stop)
-    /// is for the host.
+    /// Outside of a durable script, and of [`Runtime::enter`](crate::Runtime::enter), in which the host calls this.
     #[track_caller]
     pub fn request_stop(self) {
         command("request_stop", |shared| shared.ask_owner(self));
@@ -60,7 +60,8 @@ impl OwnerId {
     ///
     /// # Panics
     ///
-    /// If `seconds` is NaN; outside of a durable script; or when polled by a script of the owner.
+    /// If `seconds` is NaN; outside of a durable script, and of [`Runtime::enter`](crate::Runtime::enter), in which the
+    /// host calls this; or when polled by a script of the owner, or outside of a durable script.
     ///
     /// # Examples
     ///
@@ -96,9 +97,14 @@ impl OwnerId {
     /// ```
     #[track_caller]
     pub fn stop_within(self, seconds: impl Seconds) -> StopWithin {
-        let length_ns = length_ns(seconds);
+        let (length_ns, at) = (length_ns(seconds), Location::caller());
+        if let Some(Place::Host(shared)) = place() {
+            let request = (shared.scripts.next_id(), Birth::new());
+            let joins = shared.stop_owner_within(request, self, length_ns, at);
+            return StopWithin(ScriptHandle::of(joins));
+        }
         let cell = context::expect_outside_of_closures("stop_within");
-        let (shared, place) = (cell.shared(), Location::caller());
+        let shared = cell.shared();
         let mut birth = None;
         let made = cell.effect(Call::new("stop_within", ""), || {
             birth = Some(Birth::new());
@@ -109,10 +115,10 @@ impl OwnerId {
         };
         let id = ScriptId(expect_read(&made));
         let joins = match birth {
-            Some(birth) => shared.stop_owner_within((id, birth), self, length_ns, place),
+            Some(birth) => shared.stop_owner_within((id, birth), self, length_ns, at),
             None => Joins::new(shared, id, None).replayed_by(&cell),
         };
-        shared.stops.note_place(id, place);
+        shared.stops.note_place(id, at);
         StopWithin(ScriptHandle::of(joins))
     }
 }
@@ -120,6 +126,38 @@ impl OwnerId {
 /// The future of [`OwnerId::stop_within`]. Dropping it changes nothing: the scripts are stopped all
 /// the same.
 pub struct StopWithin(ScriptHandle<usize>);
+
+impl StopWithin {
+    /// The handle of the request, for the host, which does not await it: its result is how many scripts had to be
+    /// stopped. It is no handle of a script.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use framestep_durable::prelude::*;
+    ///
+    /// #[durable]
+    /// async fn forgetful() {
+    ///     wait_seconds(60).await;
+    /// }
+    ///
+    /// let mut runtime = Runtime::new(Registry::new().script(forgetful));
+    /// runtime.executor().on_report(|report| assert!(report.to_string().contains("read by none")));
+    /// let level = runtime.owner();
+    /// runtime.start_on(level, forgetful()).detach();
+    /// let stopped = runtime.enter(|| level.stop_within(0.5)).handle();
+    /// for _ in 0..3 {
+    ///     assert!(!runtime.enter(|| level.is_empty()));
+    ///     runtime.run_frame(0.25);
+    /// }
+    /// assert_eq!(runtime.take(stopped), Some(Ok(1)));
+    /// assert!(runtime.enter(|| level.is_empty()));
+    /// ```
+    #[must_use = "it has the number of scripts that were stopped"]
+    pub fn handle(self) -> ScriptHandle<usize> {
+        self.0
+    }
+}
 
 impl Future for StopWithin {
     type Output = usize;

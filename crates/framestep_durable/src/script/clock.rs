@@ -1,16 +1,28 @@
 //! The clocks of a runtime, which states name by their numbers.
 
+use std::rc::Rc;
+
 use framestep::time::Clock;
 
 use crate::ids::ClockId;
-use crate::script::context;
+use crate::script::Shared;
+use crate::script::place::{Place, place};
+
+/// The runtime of the caller.
+fn runtime() -> Option<Rc<Shared>> {
+    match place() {
+        Some(Place::Host(shared)) => Some(shared),
+        Some(Place::Script(cell)) => Some(Rc::clone(cell.shared())),
+        None => None,
+    }
+}
 
 impl ClockId {
-    /// The clock of this number, in a script: to read it, to change it, and to wait on it. What a durable script does to it
-    /// is recorded.
+    /// The clock of this number: to read it, to change it, and to wait on it. What a durable script does to it is recorded.
     ///
-    /// The host has [`RuntimeHandle::clock`](crate::RuntimeHandle::clock). Outside of a durable script, there are only
-    /// [`GAME`](Self::GAME) and [`REALTIME`](Self::REALTIME).
+    /// The host calls it inside of [`Runtime::enter`](crate::Runtime::enter), and may keep the clock. It uses `pause` and
+    /// `set_scale`: its guards cannot be saved. Outside of a runtime, there are only [`GAME`](Self::GAME) and
+    /// [`REALTIME`](Self::REALTIME).
     ///
     /// # Panics
     ///
@@ -30,7 +42,7 @@ impl ClockId {
     /// }
     ///
     /// let mut runtime = Runtime::new(Registry::new().script(attack));
-    /// let enemies = runtime.child_clock(ClockId::GAME);
+    /// let enemies = runtime.enter(|| ClockId::GAME.child());
     /// let attack = runtime.start(attack(enemies));
     /// for _ in 0..8 {
     ///     runtime.run_frame(0.25);
@@ -40,13 +52,46 @@ impl ClockId {
     #[must_use]
     #[track_caller]
     pub fn clock(self) -> Clock {
-        match (context::current(), self) {
-            (Some(script), _) => script.shared().clocks.expect(self),
+        match (runtime(), self) {
+            (Some(shared), _) => shared.clocks.expect(self),
             (None, ClockId::GAME) => framestep::time::clock(),
             (None, ClockId::REALTIME) => framestep::time::realtime(),
             (None, _) => panic!(
-                "outside of a durable script there is no clock {self:?}: the clocks of a runtime belong to its scripts"
+                "outside of a runtime there is no clock {self:?}: the host calls `clock` inside of `Runtime::enter`"
             ),
         }
+    }
+
+    /// Makes a clock below this one, for the host: inside of [`Runtime::enter`](crate::Runtime::enter).
+    ///
+    /// # Panics
+    ///
+    /// If there is no such clock; in a durable script, which takes the clocks of its host; or outside of a runtime.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use framestep_durable::prelude::*;
+    /// # let runtime = Runtime::new(Registry::new());
+    /// let enemies = runtime.enter(|| ClockId::GAME.child());
+    /// runtime.enter(|| enemies.clock()).set_scale(0.5);
+    /// ```
+    #[must_use = "scripts count on it, by its number"]
+    #[track_caller]
+    pub fn child(self) -> ClockId {
+        let shared = match place() {
+            Some(Place::Host(shared)) => shared,
+            Some(Place::Script(cell)) if cell.is_in_closure() => Rc::clone(cell.shared()),
+            Some(Place::Script(cell)) => panic!(
+                "`child` of the clock {self:?} was called in the durable script `{}`: clocks are made by the host, and a \
+                 script gets one as a parameter, or from a `with`",
+                cell.name()
+            ),
+            None => panic!(
+                "`child` of the clock {self:?} was called outside of a runtime: call it inside of `Runtime::enter`"
+            ),
+        };
+        shared.clocks.expect(self);
+        shared.clocks.make(self).expect("it is there")
     }
 }

@@ -36,7 +36,7 @@ impl ScriptCell {
         let Some(of) = shared.clocks.id_of(clock) else {
             panic!(
                 "`{call}` at {at} got a clock that the runtime of the script `{}` does not have: make it with \
-                 `child_clock` of the runtime",
+                 `ClockId::child`",
                 self.name()
             )
         };

@@ -121,8 +121,8 @@ fn frame(frame: u32, runtime: &mut Runtime, log: &mut Log) {
 
 fn begun(wait: &str) -> Runtime {
     let mut runtime = blank();
-    let clock = runtime.child_clock(ClockId::GAME);
-    runtime.clock(clock).set_scale(0.5);
+    let clock = runtime.enter(|| ClockId::GAME.child());
+    runtime.enter(|| clock.clock()).set_scale(0.5);
     let wait = wait.to_owned();
     runtime.lend(&mut Log::new(), |runtime| {
         runtime.start(Guard { wait, clock }).detach();

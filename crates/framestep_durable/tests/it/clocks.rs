@@ -94,12 +94,12 @@ fn blank() -> Runtime {
 }
 
 fn begin(runtime: &mut Runtime, log: &mut Log) {
-    let slow = runtime.child_clock(ClockId::GAME);
-    let below = runtime.child_clock(slow);
-    let real = runtime.child_clock(ClockId::REALTIME);
+    let slow = runtime.enter(|| ClockId::GAME.child());
+    let below = runtime.enter(|| slow.child());
+    let real = runtime.enter(|| ClockId::REALTIME.child());
     runtime.lend(log, |runtime| {
         for clock in [slow, below, real] {
-            let owner = runtime.owner_on(clock);
+            let owner = runtime.enter(|| owner_on(clock));
             let heir = runtime.enter(|| owner.child());
             runtime.start_on(owner, Counts::OfOwner(0.1)).detach();
             runtime.start_on(heir, Counts::OfOwner(0.25)).detach();
@@ -109,11 +109,15 @@ fn begin(runtime: &mut Runtime, log: &mut Log) {
             }
             runtime.start(Counts::On(clock)).detach();
             let in_steps = Counts::InFixed(clock);
-            runtime.start_in(Phase::FixedUpdate, in_steps).detach();
+            runtime
+                .enter(|| start_in(Phase::FixedUpdate, in_steps))
+                .detach();
         }
         runtime.start(Changes { clock: slow }).detach();
         let in_steps = Changes { clock: below };
-        runtime.start_in(Phase::FixedUpdate, in_steps).detach();
+        runtime
+            .enter(|| start_in(Phase::FixedUpdate, in_steps))
+            .detach();
     });
 }
 
@@ -123,7 +127,7 @@ fn clocks_that_change_and_pause_between_phases_continue_alike() {
         blank,
         begin,
         frame: |at, runtime, log: &mut Log| {
-            let game = runtime.clock(ClockId::GAME);
+            let game = runtime.enter(|| ClockId::GAME.clock());
             match at {
                 22 => game.set_scale(0.0),
                 30 => game.set_scale(1.0),
@@ -144,7 +148,7 @@ fn steps_that_the_host_drives_are_saved_before_during_and_after_each_step() {
         blank,
         begin,
         frame: |at, runtime, log: &mut Log| {
-            let game = runtime.clock(ClockId::GAME);
+            let game = runtime.enter(|| ClockId::GAME.clock());
             match at % 9 {
                 0 => runtime.begin_frame_with(0.1, [0.1, 0.05, 0.0][at as usize % 3]),
                 1 | 4 => runtime.begin_fixed_step_of([0.02, 0.0, 0.05, 1e-9][at as usize % 4]),

@@ -207,7 +207,7 @@ fn combinators_of_all_kinds_go_on_where_they_were() {
             runtime.lend(log, |runtime| {
                 for home in [Phase::Update, Phase::FixedUpdate] {
                     for plays in ALL {
-                        runtime.start_in(home, plays).detach();
+                        runtime.enter(|| start_in(home, plays)).detach();
                     }
                 }
             });

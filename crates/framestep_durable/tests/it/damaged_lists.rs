@@ -61,9 +61,11 @@ fn everything() -> Runtime {
 /// The save state of a runtime with some scripts, with one part changed.
 fn changed(part: &str, at: usize, number: u64) -> Option<SaveState> {
     let mut runtime = everything();
-    let owner = runtime.owner_on(ClockId::GAME);
-    let clock = runtime.child_clock(ClockId::GAME);
-    runtime.start_on(runtime.owner_on(clock), Sleeps).detach();
+    let owner = runtime.enter(|| owner_on(ClockId::GAME));
+    let clock = runtime.enter(|| ClockId::GAME.child());
+    runtime
+        .start_on(runtime.enter(|| owner_on(clock)), Sleeps)
+        .detach();
     runtime.start_on(owner, Asks).detach();
     runtime.run_frame(0.1);
     runtime
@@ -101,8 +103,8 @@ fn damage_is_found_before_anything_changes() {
             };
             for is_rollback in [true, false] {
                 let mut runtime = everything();
-                let clock = runtime.child_clock(ClockId::GAME);
-                let scale = runtime.clock(clock);
+                let clock = runtime.enter(|| ClockId::GAME.child());
+                let scale = runtime.enter(|| clock.clock());
                 let sleeps = runtime.start(Sleeps);
                 let unsavable = runtime.start(Unsavable);
                 let asks = runtime.start(Asks);
@@ -119,7 +121,7 @@ fn damage_is_found_before_anything_changes() {
                 assert_eq!(restored, Err(RestoreError::Damaged));
                 assert_eq!(runtime.requests::<Riddle>().len(), 0, "asked twice");
                 scale.set_scale(0.5);
-                assert!((runtime.clock(clock).scale() - 0.5).abs() < f64::EPSILON);
+                assert!((runtime.enter(|| clock.clock()).scale() - 0.5).abs() < f64::EPSILON);
                 for _ in 0..9 {
                     runtime.run_frame(0.1);
                 }
@@ -152,9 +154,9 @@ fn a_counter_of_a_damaged_file_neither_overflows_nor_gives_a_number_twice() {
                     .named(&watch::<u32>("stage", Default::default))
                     .set(2);
                 for id in runtime.scripts() {
-                    runtime.pause(id.0);
+                    runtime.handle::<()>(id.0).unwrap().pause();
                     runtime.run_frame(0.1);
-                    runtime.resume(id.0);
+                    runtime.handle::<()>(id.0).unwrap().resume();
                 }
                 runtime.save().is_ok()
             }));

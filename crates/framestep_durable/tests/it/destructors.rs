@@ -5,7 +5,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use framestep_durable::{RuntimeHandle, prelude::*};
+use framestep::task::CoroutineId;
+use framestep_durable::prelude::*;
 
 use crate::sleeps::{Sleeps, reread};
 
@@ -162,7 +163,7 @@ fn with_guards(f: impl FnOnce(&mut Runtime)) {
         f(runtime);
         // The effects of their destructors need what is lent.
         for (id, _) in runtime.scripts() {
-            runtime.stop(id);
+            runtime.handle::<()>(id).unwrap().stop();
         }
     });
 }
@@ -259,10 +260,17 @@ fn calls() -> (Runtime, ScriptId) {
     (runtime, sleeps)
 }
 
+/// What the executor calls the script of this name.
+fn coroutine_of(runtime: &Runtime, name: &str) -> CoroutineId {
+    let snapshot = runtime.executor().snapshot();
+    let found = snapshot.iter().find(|coroutine| coroutine.name() == name);
+    found.unwrap().id()
+}
+
 fn ends_all(runtime: &mut Runtime) {
     CALL.take();
     for (id, name) in runtime.scripts() {
-        assert!(name == "sleeps" || runtime.stop(id));
+        assert!(name == "sleeps" || runtime.handle::<()>(id).is_some_and(|script| script.stop()));
     }
     for _ in 0..10 {
         runtime.run_frame(0.1);
@@ -275,9 +283,9 @@ fn ends_all(runtime: &mut Runtime) {
 #[test]
 fn a_script_that_a_destructor_stops_during_a_trial_has_ended() {
     let (mut runtime, sleeps) = calls();
-    let host = runtime.host().clone();
+    let (host, coroutine) = (runtime.host().clone(), coroutine_of(&runtime, "sleeps"));
     on_call(move || {
-        host.stop(sleeps);
+        host.executor().stop(coroutine);
     });
     runtime.verify().unwrap();
     assert!(!runtime.is_alive(sleeps));
@@ -288,11 +296,11 @@ fn a_script_that_a_destructor_stops_during_a_trial_has_ended() {
 #[test]
 fn a_rollback_brings_back_a_script_that_a_destructor_stops_meanwhile() {
     let (mut runtime, sleeps) = calls();
-    let host = runtime.host().clone();
+    let (host, coroutine) = (runtime.host().clone(), coroutine_of(&runtime, "sleeps"));
     let save = runtime.save_state().unwrap();
     runtime.run_frame(0.1);
     on_call(move || {
-        host.stop(sleeps);
+        host.executor().stop(coroutine);
     });
     runtime.rollback(&save).unwrap();
     assert!(runtime.is_alive(sleeps));
@@ -301,17 +309,16 @@ fn a_rollback_brings_back_a_script_that_a_destructor_stops_meanwhile() {
 
 #[test]
 fn what_a_destructor_starts_during_a_rollback_is_taken_back_with_it() {
-    fn begin(host: &RuntimeHandle) {
-        host.start(Sleeps).detach();
-        host.spawn(Sleeps).detach();
-        host.start_on(host.owner(), Sleeps).detach();
-    }
     let (mut runtime, _) = calls();
     let host = runtime.host().clone();
     let save = runtime.save_state().unwrap();
     let before = runtime.scripts();
     runtime.run_frame(0.1);
-    on_call(move || begin(&host));
+    on_call(move || {
+        host.start(Sleeps).detach();
+        host.spawn(Sleeps).detach();
+        host.start_on(host.owner(), Sleeps).detach();
+    });
     runtime.rollback(&save).unwrap();
     assert_eq!(runtime.scripts(), before);
     runtime.save_state().unwrap();
@@ -341,7 +348,11 @@ fn a_payload_that_panics_in_a_rollback_does_not_unwind_it() {
         }
     });
     runtime.rollback(&save).unwrap();
-    assert!(runtime.stop(sleeps));
+    assert!(
+        runtime
+            .handle::<()>(sleeps)
+            .is_some_and(|script| script.stop())
+    );
     assert!(!runtime.is_alive(sleeps));
     ends_all(&mut runtime);
 }
@@ -395,7 +406,7 @@ fn a_script_whose_destructor_panics_in_a_stop_has_ended_all_the_same() {
     let [_, (fails, _)] = runtime.scripts()[..] else {
         panic!("there are two scripts");
     };
-    runtime.stop(fails);
+    runtime.handle::<()>(fails).unwrap().stop();
     assert!(!runtime.is_alive(fails));
     runtime.verify().unwrap();
     runtime.run_frame(0.1);

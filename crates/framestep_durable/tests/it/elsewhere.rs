@@ -517,7 +517,7 @@ fn each_function_of_the_prelude_does_the_same_in_a_plain_script_as_in_a_durable_
                 .with::<Counts>();
             let mut runtime = Runtime::new(registry);
             let mut world = World::default();
-            let script = runtime.spawn_in(home, does_in_a_durable_script(name.into()));
+            let script = runtime.enter(|| spawn_in(home, does_in_a_durable_script(name.into())));
             for frame in 0..20 {
                 world.gold = frame / 4;
                 runtime.run_frame_with(&mut world, 0.25);
@@ -621,7 +621,7 @@ fn what_belongs_to_a_runtime_says_so_elsewhere() {
     executor.run_frame(0.25);
     let error = joined.take_output().unwrap().unwrap_err();
     let text = error.to_string();
-    let says = "`start_on` and `spawn_on` were called outside of a durable script";
+    let says = "`start_on` and `spawn_on` were called outside of a runtime";
     assert!(text.contains(says), "{text}");
 }
 

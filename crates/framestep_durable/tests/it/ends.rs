@@ -97,7 +97,11 @@ fn a_restore_drops_the_earlier_scripts_without_effects_of_their_guards() {
     });
     assert!(log.is_empty());
     // After a stop, unlike a restore, guards run.
-    runtime.lend(&mut log, |runtime| runtime.stop(ScriptId::from_raw(3)));
+    runtime.lend(&mut log, |runtime| {
+        runtime
+            .handle::<()>(ScriptId::from_raw(3))
+            .is_some_and(|script| script.stop())
+    });
     runtime.run_frame_with(&mut log, 0.1);
     assert_eq!(log, ["left"; 3]);
     assert_eq!(runtime.take(handle), Some(Ok(102)));

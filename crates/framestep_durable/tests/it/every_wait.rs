@@ -498,15 +498,17 @@ fn runtime() -> Runtime {
 impl Play {
     fn new(wait: &str, home: Phase) -> Self {
         let mut runtime = runtime();
-        let clock = runtime.child_clock(ClockId::GAME);
-        runtime.clock(clock).set_scale(0.5);
+        let clock = runtime.enter(|| ClockId::GAME.child());
+        runtime.enter(|| clock.clock()).set_scale(0.5);
         let one = One {
             wait: wait.into(),
             clock,
             chapter: 0,
         };
         let mut world = World::default();
-        runtime.lend(&mut world, |runtime| runtime.start_in(home, one).detach());
+        runtime.lend(&mut world, |runtime| {
+            runtime.enter(|| start_in(home, one)).detach()
+        });
         Play {
             runtime,
             world,
@@ -530,7 +532,7 @@ impl Play {
                         runtime.named(&BELL).emit(7);
                         runtime.named(&BELL).emit(8);
                         if let Some((one, _)) = runtime.scripts().first() {
-                            runtime.request_stop(*one);
+                            runtime.handle::<()>(*one).unwrap().request_stop();
                         }
                         runtime.named(&BELL.keyed("b")).emit(9);
                         runtime.named(&BELL.keyed("gone")).remove();

@@ -459,7 +459,7 @@ fn leave(runtime: &mut Runtime, owner: OwnerId) {
     for frames in [1, 90] {
         runtime.start_on(owner, Helper::Serves(frames)).detach();
     }
-    runtime.stop_owner_within(owner, 0.3).detach();
+    runtime.enter(|| owner.stop_within(0.3)).handle().detach();
 }
 
 /// The game in the middle of everything.
@@ -468,18 +468,18 @@ pub(crate) fn begun() -> (Runtime, Log) {
     IS_PATCHED.set(false);
     let (mut runtime, mut log) = (blank(), Log::new());
     let [slow, still, held] = [0.5, 1.0, 1.0].map(|scale| {
-        let clock = runtime.child_clock(ClockId::GAME);
-        runtime.clock(clock).set_scale(scale);
+        let clock = runtime.enter(|| ClockId::GAME.child());
+        runtime.enter(|| clock.clock()).set_scale(scale);
         clock
     });
-    runtime.clock(still).pause();
-    let top = runtime.owner_on(slow);
+    runtime.enter(|| still.clock()).pause();
+    let top = runtime.enter(|| owner_on(slow));
     let below = runtime.enter(|| top.child());
     let paused = runtime.owner();
-    let inactive = runtime.owner_on(still);
+    let inactive = runtime.enter(|| owner_on(still));
     runtime.enter(|| inactive.set_active(false));
     let room = runtime.owner();
-    let leaving = runtime.owner_on(slow);
+    let leaving = runtime.enter(|| owner_on(slow));
 
     let actor = |role, owner| Actor {
         role,
@@ -522,7 +522,7 @@ pub(crate) fn begun() -> (Runtime, Log) {
             runtime.start(helper).detach();
         }
         let asked = runtime.start(Helper::Serves(20));
-        runtime.request_stop(asked.id());
+        asked.request_stop();
         asked.detach();
         leave(runtime, leaving);
         for owner in [top, below, paused] {
@@ -535,17 +535,17 @@ pub(crate) fn begun() -> (Runtime, Log) {
             kind: "in_phase".into(),
         };
         runtime
-            .start_in(Phase::EndOfFrame, actor(late, None))
+            .enter(|| start_in(Phase::EndOfFrame, actor(late, None)))
             .detach();
         // Their results are still there at the save.
         for role in [Role::Fails, Role::Ends(Some(vec![7])), Role::Ends(None)] {
             std::mem::forget(runtime.start(actor(role, None)));
         }
         let stopped = runtime.start(actor(Role::Sleeps, None));
-        runtime.stop(stopped.id());
+        stopped.stop();
         std::mem::forget(stopped);
         let sleeps = runtime.start(actor(Role::Sleeps, None)).id();
-        runtime.pause(sleeps);
+        runtime.handle::<()>(sleeps).unwrap().pause();
         let (noises, every) = (Unread::of(&CROWD), interval(0.25).first_after(0.3));
         let left = 6;
         runtime

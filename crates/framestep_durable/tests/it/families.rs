@@ -202,7 +202,7 @@ fn a_handle_of_the_host_reads_a_result_a_panic_or_a_stop_from_before_the_save() 
     for _ in 0..3 {
         first.run_frame_with(&mut log, 0.1);
     }
-    assert!(first.stop(stopped.id()));
+    assert!(stopped.stop());
     first.run_frame_with(&mut log, 0.1);
     let file = first.save().unwrap().to_bytes();
 

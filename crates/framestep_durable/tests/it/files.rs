@@ -45,8 +45,8 @@ fn busy(frames: u32) -> (Runtime, Vec<u32>) {
     let mut runtime = Runtime::new(registry());
     // A forged file can have scripts that panic.
     runtime.executor().on_report(|_| ());
-    let clock = runtime.child_clock(ClockId::GAME);
-    let owner = runtime.owner_on(clock);
+    let clock = runtime.enter(|| ClockId::GAME.child());
+    let owner = runtime.enter(|| owner_on(clock));
     runtime.enter(|| owner.pause());
     let mut world = Vec::new();
     runtime.lend(&mut world, |runtime| {
@@ -245,7 +245,7 @@ fn a_checksum_without_a_save_state_is_that_of_one_in_each_frame() {
     // What only the host has done counts as well.
     let before = runtime.checksum();
     let script = runtime.scripts()[0].0;
-    runtime.pause(script);
+    runtime.handle::<()>(script).unwrap().pause();
     assert_ne!(runtime.checksum(), before);
 }
 

@@ -66,7 +66,9 @@ impl DurableScript for Stops {
 
     async fn run(self) -> Chapter<Self> {
         let me = self.me;
-        assert!(with(move |host: &mut RuntimeHandle| host.stop(me)));
+        assert!(with(move |host: &mut RuntimeHandle| host
+            .handle::<()>(me)
+            .is_some_and(|script| script.stop())));
         next_frame().await;
         Chapter::Done(())
     }

@@ -29,8 +29,8 @@ fn saved() -> Json {
     let top = runtime.owner();
     let below = runtime.enter(|| top.child());
     runtime.owner();
-    let clock = runtime.child_clock(ClockId::GAME);
-    runtime.child_clock(clock);
+    let clock = runtime.enter(|| ClockId::GAME.child());
+    runtime.enter(|| clock.child());
     runtime.start_on(below, Counts).detach();
     let mut count = 0_u32;
     for _ in 0..3 {
@@ -213,7 +213,7 @@ fn events_with_impossible_numbers_are_an_error_or_a_runtime_that_works() {
                 }
             }
             for (id, _) in runtime.scripts() {
-                runtime.stop(id);
+                runtime.handle::<()>(id).unwrap().stop();
             }
             assert!(runtime.holders(&SEATS).is_empty(), "{path} {number}");
             let text = runtime.save_state().unwrap().to_string();
@@ -270,7 +270,7 @@ async fn holds() {
 fn guards_that_no_clock_can_have_are_an_error() {
     let registry = || Registry::new().script(holds);
     let runtime = Runtime::new(registry());
-    runtime.child_clock(ClockId::GAME);
+    runtime.enter(|| ClockId::GAME.child());
     runtime.start(holds()).detach();
     let saved = serde_json::to_value(runtime.save_state().unwrap()).unwrap();
     let load = |json: &Json| {

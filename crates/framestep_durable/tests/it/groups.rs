@@ -147,7 +147,7 @@ fn groups_are_joined_and_stopped_alike_after_each_save() {
                     .into_iter()
                     .zip([Phase::Update, Phase::LateUpdate].into_iter().cycle())
                 {
-                    runtime.start_in(phase, plays).detach();
+                    runtime.enter(|| start_in(phase, plays)).detach();
                 }
             });
         },

@@ -61,8 +61,8 @@ fn guards_are_saved_and_put_back_and_end_alike() {
     let game = Game {
         blank,
         begin: |runtime, log: &mut Log| {
-            let slow = runtime.child_clock(ClockId::GAME);
-            let below = runtime.child_clock(slow);
+            let slow = runtime.enter(|| ClockId::GAME.child());
+            let below = runtime.enter(|| slow.child());
             runtime.lend(log, |runtime| {
                 let factors = vec![0.1, 0.7, 1.3, 0.9];
                 runtime.start(scales(slow, factors.clone())).detach();
@@ -70,7 +70,7 @@ fn guards_are_saved_and_put_back_and_end_alike() {
                 runtime.start(scales(ClockId::GAME, factors)).detach();
                 runtime.start(scales(below, vec![3.3, 0.2, 0.6])).detach();
                 runtime
-                    .start_in(Phase::FixedUpdate, holds(below, 4))
+                    .enter(|| start_in(Phase::FixedUpdate, holds(below, 4)))
                     .detach();
                 runtime.start(holds(ClockId::GAME, 1)).detach();
                 runtime.start(stops(slow)).detach();
@@ -92,8 +92,8 @@ fn guards_are_saved_and_put_back_and_end_alike() {
 fn when_the_last_guard_is_dropped_the_clock_has_exactly_its_scale() {
     let mut runtime = blank();
     let mut log = Log::new();
-    let clock = runtime.child_clock(ClockId::GAME);
-    runtime.clock(clock).set_scale(0.7);
+    let clock = runtime.enter(|| ClockId::GAME.child());
+    runtime.enter(|| clock.clock()).set_scale(0.7);
     runtime.lend(&mut log, |runtime| {
         runtime.start(scales(clock, vec![0.1, 0.3, 0.9])).detach();
     });
@@ -102,13 +102,13 @@ fn when_the_last_guard_is_dropped_the_clock_has_exactly_its_scale() {
         let save = runtime.save().unwrap();
         runtime.restore(&save, Policy::Fail).unwrap();
     }
-    assert!(runtime.clock(clock).effective_scale() < 0.1);
+    assert!(runtime.enter(|| clock.clock()).effective_scale() < 0.1);
     while !runtime.scripts().is_empty() {
         runtime.run_frame_with(&mut log, 0.1);
     }
     runtime.run_frame_with(&mut log, 0.1);
     assert_eq!(
-        runtime.clock(clock).effective_scale().to_bits(),
+        runtime.enter(|| clock.clock()).effective_scale().to_bits(),
         0.7_f64.to_bits()
     );
 }
@@ -130,14 +130,14 @@ fn a_script_that_is_dropped_or_restarted_takes_its_guards_along() {
     let mut runtime = Runtime::new(Registry::new().script(saved));
     runtime.start(saved(3)).detach();
     runtime.run_frame(0.1);
-    assert!(runtime.clock(ClockId::GAME).is_paused());
+    assert!(runtime.enter(|| ClockId::GAME.clock()).is_paused());
     let file = runtime.save().unwrap().to_bytes();
     let save = SaveState::from_bytes(&file).unwrap();
     drop(changed(1)); // what the file calls `held`
     for policy in [Policy::Restart, Policy::Drop] {
         let mut runtime = Runtime::new(Registry::new().script(changed));
         runtime.restore(&save, policy).unwrap();
-        assert!(!runtime.clock(ClockId::GAME).is_paused());
+        assert!(!runtime.enter(|| ClockId::GAME.clock()).is_paused());
         runtime.run_frame(0.1);
         assert_eq!(runtime.time().elapsed.as_millis(), 100);
         runtime.save().unwrap();
@@ -146,23 +146,23 @@ fn a_script_that_is_dropped_or_restarted_takes_its_guards_along() {
     let mut runtime = Runtime::new(Registry::new().script(changed));
     runtime.restore(&save, Policy::RestartAfterWait).unwrap();
     for held in [true, false] {
-        assert!(runtime.clock(ClockId::GAME).is_paused());
+        assert!(runtime.enter(|| ClockId::GAME.clock()).is_paused());
         runtime.run_frame(0.1);
-        assert_eq!(runtime.clock(ClockId::GAME).is_paused(), held);
+        assert_eq!(runtime.enter(|| ClockId::GAME.clock()).is_paused(), held);
     }
     let mut runtime = Runtime::new(Registry::new().script(saved));
     runtime.restore(&save, Policy::Fail).unwrap();
-    assert!(runtime.clock(ClockId::GAME).is_paused());
+    assert!(runtime.enter(|| ClockId::GAME.clock()).is_paused());
 }
 
 #[test]
 fn a_rollback_to_before_a_guard_ends_it_and_one_to_within_it_holds_again() {
     let mut runtime = blank();
-    let clock = runtime.child_clock(ClockId::GAME);
+    let clock = runtime.enter(|| ClockId::GAME.child());
     let before = runtime.save_state().unwrap();
     runtime.start(holds(clock, 2)).detach();
     let within = runtime.save_state().unwrap();
-    let is_held = |runtime: &Runtime| runtime.clock(clock).is_paused();
+    let is_held = |runtime: &Runtime| runtime.enter(|| clock.clock()).is_paused();
     assert!(is_held(&runtime));
     runtime.rollback(&before).unwrap();
     assert!(!is_held(&runtime));
@@ -193,8 +193,8 @@ fn a_guard_of_the_host_beside_those_of_scripts_is_refused() {
     let save = runtime.save().unwrap();
     let mut runtime = runtime;
     for guard in [
-        runtime.clock(ClockId::GAME).pause_guard(),
-        runtime.clock(ClockId::GAME).scaled(0.5),
+        runtime.enter(|| ClockId::GAME.clock()).pause_guard(),
+        runtime.enter(|| ClockId::GAME.clock()).scaled(0.5),
     ] {
         let error = runtime.save().unwrap_err().to_string();
         for part in [
@@ -233,7 +233,7 @@ fn one_that_is_forgotten_is_saved_as_long_as_its_clock() {
     let mut twin = blank();
     twin.restore(&save, Policy::Fail).unwrap();
     for runtime in [runtime, twin] {
-        assert!(runtime.clock(ClockId::GAME).is_paused());
+        assert!(runtime.enter(|| ClockId::GAME.clock()).is_paused());
     }
 }
 
@@ -253,7 +253,7 @@ async fn gives_away() {
 fn one_that_has_left_its_script_ends_its_own_part_or_nothing() {
     let mut runtime = blank();
     runtime.start(gives_away()).detach();
-    let is_held = |runtime: &Runtime| runtime.clock(ClockId::GAME).is_paused();
+    let is_held = |runtime: &Runtime| runtime.enter(|| ClockId::GAME.clock()).is_paused();
     for _ in 0..3 {
         runtime.run_frame(0.1);
     }

@@ -157,7 +157,9 @@ fn a_trace_hook_may_use_a_runtime_that_rolls_back() {
     let counted = Rc::clone(&calls);
     let hook = runtime.borrow().executor().on_full_trace(move |_| {
         if counted.replace(counted.get() + 1) == 0 {
-            of.executor().enter(|| of.owner().remove()).unwrap();
+            of.executor()
+                .enter(|| framestep_durable::owner().remove())
+                .unwrap();
             of.start(Waits::Frame).detach();
         }
     });

@@ -59,8 +59,14 @@ struct Calls {
 fn call(number: u64, me: ScriptId) -> String {
     let host = host();
     match number {
-        0 => format!("stops itself {}", host.stop(me)),
-        1 => format!("pauses itself {}", host.pause(me)),
+        0 => format!(
+            "stops itself {}",
+            host.handle::<()>(me).is_some_and(|script| script.stop())
+        ),
+        1 => format!(
+            "pauses itself {}",
+            host.handle::<()>(me).is_some_and(|script| script.pause())
+        ),
         2 => format!("starts {}", host.start(Kid { frames: 2 }).id()),
         3 => format!("spawns {}", host.spawn(Kid { frames: 3 }).id()),
         4 => {
@@ -77,9 +83,12 @@ fn call(number: u64, me: ScriptId) -> String {
             )
         }
         6 => {
-            let clock = host.child_clock(ClockId::GAME);
-            let owner = host.owner_on(clock);
-            host.clock(clock).set_scale(0.5);
+            let clock = host.executor().enter(|| ClockId::GAME.child()).unwrap();
+            let owner = host.executor().enter(|| owner_on(clock)).unwrap();
+            host.executor()
+                .enter(|| clock.clock())
+                .unwrap()
+                .set_scale(0.5);
             host.start_on(owner, Kid { frames: 2 }).detach();
             format!(
                 "pauses {}",
@@ -97,7 +106,11 @@ fn call(number: u64, me: ScriptId) -> String {
             let kid = host.start(Kid { frames: 0 });
             format!("takes {:?}", host.take(kid))
         }
-        _ => format!("stops the first {}", host.stop(ScriptId::from_raw(1))),
+        _ => format!(
+            "stops the first {}",
+            host.handle::<()>(ScriptId::from_raw(1))
+                .is_some_and(|script| script.stop())
+        ),
     }
 }
 
@@ -143,8 +156,15 @@ fn calls_to_the_host_in_a_step_and_in_a_guard_are_done_once() {
         frame: |at, runtime, log: &mut Log| {
             HOST.set(Some(runtime.host().clone()));
             if at == 6 {
-                runtime.resume(ScriptId::from_raw(3));
-                runtime.lend(log, |runtime| runtime.stop(ScriptId::from_raw(10)));
+                runtime
+                    .handle::<()>(ScriptId::from_raw(3))
+                    .unwrap()
+                    .resume();
+                runtime.lend(log, |runtime| {
+                    runtime
+                        .handle::<()>(ScriptId::from_raw(10))
+                        .is_some_and(|script| script.stop())
+                });
             }
             runtime.run_frame_with(log, 0.1);
         },
@@ -228,7 +248,10 @@ fn effects_of_destructors_are_done_once_however_the_script_ends() {
             if at == 5 {
                 runtime.lend(log, |runtime| {
                     for (id, _) in runtime.scripts() {
-                        assert!(id.number() == 1 || runtime.stop(id));
+                        assert!(
+                            id.number() == 1
+                                || runtime.handle::<()>(id).is_some_and(|script| script.stop())
+                        );
                     }
                 });
             }

@@ -94,17 +94,17 @@ fn all_that_counts_time_inside_counts_on_the_clock_across_saves() {
     let game = Game {
         blank,
         begin: |runtime, log: &mut Log| {
-            let slow = runtime.child_clock(ClockId::GAME);
-            runtime.clock(slow).set_scale(0.5);
-            let below = runtime.child_clock(slow);
-            let menu = runtime.child_clock(ClockId::REALTIME);
-            runtime.clock(menu).set_scale(0.25);
+            let slow = runtime.enter(|| ClockId::GAME.child());
+            runtime.enter(|| slow.clock()).set_scale(0.5);
+            let below = runtime.enter(|| slow.child());
+            let menu = runtime.enter(|| ClockId::REALTIME.child());
+            runtime.enter(|| menu.clock()).set_scale(0.25);
             runtime.lend(log, |runtime| {
                 let first = runtime.spawn(counts(slow, below)).id();
                 runtime
-                    .start_in(Phase::FixedUpdate, counts(below, menu))
+                    .enter(|| start_in(Phase::FixedUpdate, counts(below, menu)))
                     .detach();
-                let owner = runtime.owner_on(menu);
+                let owner = runtime.enter(|| owner_on(menu));
                 runtime
                     .start_on(owner, counts(ClockId::GAME, slow))
                     .detach();
@@ -156,8 +156,8 @@ async fn wrong(clock: ClockId) {
 fn a_clock_that_the_runtime_does_not_have_is_an_error_with_its_number() {
     let runtime = blank();
     let other = blank();
-    other.child_clock(ClockId::GAME);
-    let foreign = other.child_clock(ClockId::GAME);
+    other.enter(|| ClockId::GAME.child());
+    let foreign = other.enter(|| ClockId::GAME.child());
     let script = runtime.start(wrong(foreign));
     let Some(Err(JoinError::Panicked(why))) = runtime.take(script) else {
         panic!("it has not panicked");
@@ -168,7 +168,7 @@ fn a_clock_that_the_runtime_does_not_have_is_an_error_with_its_number() {
 #[test]
 fn it_says_what_it_is_and_drops_its_future_anywhere() {
     let held = std::rc::Rc::new(());
-    let game = blank().clock(ClockId::GAME);
+    let game = blank().enter(|| ClockId::GAME.clock());
     let on = on_clock(&game, std::future::ready(held.clone()));
     let said = format!("{on:?}");
     assert!(said.starts_with("On { clock: Clock {"), "{said}");

@@ -52,7 +52,7 @@ fn a_helper_that_knows_only_framestep_does_the_same_in_both_worlds() {
     let script = runtime.spawn(patrol());
     for frame in 1..=FRAMES {
         if frame == ASKED {
-            runtime.request_stop(script.id());
+            script.request_stop();
         }
         runtime.run_frame_with(&mut world, 0.1);
     }
@@ -66,7 +66,7 @@ fn a_file_after_each_frame_of_it_changes_nothing() {
     let script = now.spawn(patrol()).id();
     for frame in 1..=FRAMES {
         if frame == ASKED {
-            now.request_stop(script);
+            now.handle::<()>(script).unwrap().request_stop();
         }
         now.run_frame_with(&mut world, 0.1);
         let save = SaveState::from_bytes(&now.save().unwrap().to_bytes()).unwrap();
@@ -297,7 +297,7 @@ fn entries(which: u32) -> String {
     let mut runtime = runtime();
     let script = runtime.start(composes(which));
     runtime.run_frame(0.1);
-    runtime.request_stop(script.id());
+    script.request_stop();
     for frame in 0..8 {
         if frame % 2 == 0 {
             runtime.named(&HIT).emit(frame);
@@ -518,4 +518,56 @@ fn a_plain_executor_that_a_durable_script_steps_records_nothing() {
     assert_eq!(*frames.borrow(), [1, 2, 3, 4]);
     INNER.take();
     runtime.verify().unwrap();
+}
+
+#[durable]
+async fn sleeper() {
+    wait_seconds(60).await;
+}
+
+#[test]
+fn what_the_host_starts_inside_of_a_runtime_is_durable() {
+    let runtime = Runtime::new(Registry::new().script(sleeper));
+    let level = runtime.owner();
+    let scripts = runtime.enter(|| {
+        [
+            start(sleeper()),
+            start_in(Phase::LateUpdate, sleeper()),
+            start_on(level, sleeper()),
+            spawn(sleeper()),
+            spawn_in(Phase::FixedUpdate, sleeper()),
+            spawn_on(level, sleeper()),
+        ]
+    });
+    let ids = scripts.each_ref().map(ScriptHandle::id);
+    assert_eq!(
+        ids,
+        std::array::from_fn(|at| ScriptId::from_raw(at as u64 + 1))
+    );
+    let mut loaded = Runtime::new(Registry::new().script(sleeper));
+    loaded
+        .restore(&runtime.save().unwrap(), Policy::Fail)
+        .unwrap();
+    assert_eq!(loaded.scripts().len(), 6);
+    loaded.enter(|| level.stop_all());
+    assert_eq!(loaded.scripts().len(), 4);
+}
+
+#[test]
+fn the_host_makes_clocks_inside_of_a_runtime_and_a_script_makes_none() {
+    #[durable]
+    async fn makes() {
+        let _ = ClockId::GAME.child();
+    }
+    let runtime = Runtime::new(Registry::new().script(makes));
+    let slow = runtime.enter(|| ClockId::GAME.child());
+    runtime.enter(|| slow.clock()).set_scale(0.5);
+    let fast = runtime.enter(|| slow.child());
+    assert!((runtime.enter(|| slow.clock()).scale() - 0.5).abs() < f64::EPSILON);
+    assert_ne!(slow, fast);
+    let makes = runtime.start(makes());
+    let Some(Err(JoinError::Panicked(text))) = runtime.take(makes) else {
+        panic!("it has not panicked")
+    };
+    assert!(text.contains("clocks are made by the host"), "{text}");
 }

@@ -71,9 +71,9 @@ fn blank() -> Runtime {
 
 /// Four owners: a chain of three on a slow clock, and one by itself.
 fn owners(runtime: &mut Runtime) -> [OwnerId; 4] {
-    let clock = runtime.child_clock(ClockId::GAME);
-    runtime.clock(clock).set_scale(0.5);
-    let a = runtime.owner_on(clock);
+    let clock = runtime.enter(|| ClockId::GAME.child());
+    runtime.enter(|| clock.clock()).set_scale(0.5);
+    let a = runtime.enter(|| owner_on(clock));
     let b = runtime.enter(|| a.child());
     let c = runtime.enter(|| b.child());
     [a, b, c, runtime.owner()]
@@ -263,9 +263,9 @@ fn the_host_spawns_on_an_owner_and_in_a_phase() {
 
     let mut runtime = Runtime::new(Registry::new().script(says_its_phase));
     let (kept, dropped) = (runtime.owner(), runtime.owner());
-    let late = runtime.spawn_in(Phase::LateUpdate, says_its_phase());
-    let owned = runtime.spawn_on(kept, says_its_phase());
-    let stopped = runtime.spawn_on(dropped, says_its_phase());
+    let late = runtime.enter(|| spawn_in(Phase::LateUpdate, says_its_phase()));
+    let owned = runtime.enter(|| spawn_on(kept, says_its_phase()));
+    let stopped = runtime.enter(|| spawn_on(dropped, says_its_phase()));
     runtime.enter(|| dropped.remove());
     assert!(runtime.is_alive(late.id()) && runtime.is_alive(owned.id()));
     runtime.run_frame(0.25);
@@ -308,8 +308,8 @@ fn owners_that_scripts_make_are_theirs_after_a_restore() {
     let game = Game {
         blank: || quiet(Registry::new().script(camp).script(camper)),
         begin: |runtime, world: &mut Log| {
-            let slow = runtime.child_clock(ClockId::GAME);
-            runtime.clock(slow).set_scale(0.5);
+            let slow = runtime.enter(|| ClockId::GAME.child());
+            runtime.enter(|| slow.clock()).set_scale(0.5);
             runtime.lend(world, |runtime| runtime.start(camp(slow)).detach());
         },
         frame: moment,

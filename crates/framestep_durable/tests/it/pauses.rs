@@ -124,13 +124,13 @@ macro_rules! deeds {
                 blank,
                 begin: |runtime, log| runtime.lend(log, |runtime| {
                     let a = runtime.start(actor("a", 2));
-                    let b = runtime.start_in(Phase::FixedUpdate, actor("b", 0));
+                    let b = runtime.enter(|| start_in(Phase::FixedUpdate, actor("b", 0)));
                     let c = runtime.spawn(actor("c", 0));
                     let victims = vec![a.id(), b.id(), ScriptId::from_raw(2), c.id()];
                     for home in [Phase::Update, Phase::LateUpdate] {
                         let victims = victims.clone();
                         let villain = Villain { deed: Deed::$deed, victims };
-                        runtime.start_in(home, villain).detach();
+                        runtime.enter(|| start_in(home, villain)).detach();
                     }
                 }),
                 frame: |at, runtime, log: &mut Log| {

@@ -93,7 +93,12 @@ fn saved(is_paused: bool) -> (SaveState, Log) {
     for _ in 0..4 {
         runtime.run_frame_with(&mut log, 0.1);
     }
-    assert!(!is_paused || runtime.pause(QUEST));
+    assert!(
+        !is_paused
+            || runtime
+                .handle::<()>(QUEST)
+                .is_some_and(|script| script.pause())
+    );
     let file = runtime.save().unwrap().to_bytes();
     (SaveState::from_bytes(&file).unwrap(), log)
 }
@@ -124,7 +129,9 @@ fn played(code: Code, policy: Policy, is_paused: bool) -> Log {
     for (runtime, log) in [runtime, twin].iter_mut().zip(&mut logs) {
         for frame in 0..10 {
             if frame == 5 {
-                runtime.resume(QUEST);
+                if let Some(quest) = runtime.handle::<()>(QUEST) {
+                    quest.resume();
+                }
             }
             for (id, _) in runtime.requests::<Riddle>() {
                 runtime.answer(id, &42);

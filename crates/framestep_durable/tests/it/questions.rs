@@ -83,8 +83,8 @@ fn signals_and_values_from_scripts_and_between_the_phases() {
         begin: |runtime, log| {
             runtime.lend(log, |runtime| {
                 for (name, home) in (0..).zip(HOMES) {
-                    runtime.start_in(home, Listens { name }).detach();
-                    runtime.start_in(home, Emits { name }).detach();
+                    runtime.enter(|| start_in(home, Listens { name })).detach();
+                    runtime.enter(|| start_in(home, Emits { name })).detach();
                 }
             });
         },
@@ -149,7 +149,9 @@ fn questions_can_be_answered_late_twice_or_never() {
         begin: |runtime, log| {
             runtime.lend(log, |runtime| {
                 for (number, home) in (0..).zip(HOMES) {
-                    runtime.start_in(home, Sphinx(10 * number)).detach();
+                    runtime
+                        .enter(|| start_in(home, Sphinx(10 * number)))
+                        .detach();
                 }
             });
         },

@@ -158,7 +158,7 @@ fn a_frame_is_resimulated_until_the_furthest_one_is_reached_again() {
     let mut game = Game::new();
     let mut again = Vec::new();
     let mut frame = |game: &mut Game| {
-        again.push(game.runtime.is_resimulated());
+        again.push(game.runtime.enter(is_resimulated));
         game.frame('.');
     };
     (0..3).for_each(|_| frame(&mut game));
@@ -184,7 +184,7 @@ fn each_way_back_in_a_timeline_resimulates_the_frames_up_to_the_furthest_one() {
         (0..4).for_each(|_| game.frame('.'));
         back(&mut game.runtime, &game.past[2].0);
         let again = [(); 3].map(|()| {
-            let again = game.runtime.is_resimulated();
+            let again = game.runtime.enter(is_resimulated);
             game.frame('.');
             again
         });
@@ -223,7 +223,7 @@ fn a_loaded_game_resimulates_nothing() {
     game.world = game.past[1].1.clone();
     let save = SaveState::from_bytes(&file).unwrap();
     game.runtime.restore(&save, Policy::Fail).unwrap();
-    assert!(!game.runtime.is_resimulated());
+    assert!(!game.runtime.enter(is_resimulated));
     for input in "aa".chars() {
         game.frame(input);
     }

@@ -688,12 +688,12 @@ impl Scene {
     fn new(seed: u64) -> Self {
         let runtime = runtime();
         runtime.executor().on_report(|_| ());
-        let slow = runtime.child_clock(ClockId::GAME);
-        let menu = runtime.child_clock(ClockId::REALTIME);
-        let slower = runtime.child_clock(slow);
+        let slow = runtime.enter(|| ClockId::GAME.child());
+        let menu = runtime.enter(|| ClockId::REALTIME.child());
+        let slower = runtime.enter(|| slow.child());
         let parent = runtime.owner();
         let below = runtime.enter(|| parent.child());
-        let timed = runtime.owner_on(slower);
+        let timed = runtime.enter(|| owner_on(slower));
         let mut scene = Scene {
             runtime,
             world: World::default(),
@@ -724,7 +724,7 @@ impl Scene {
             let handle = match how {
                 0 | 1 => runtime.start(actor),
                 2 => runtime.spawn(actor),
-                3 => runtime.start_in(home, actor),
+                3 => runtime.enter(|| start_in(home, actor)),
                 _ => runtime.start_on(owner, actor),
             };
             handle.detach();
@@ -791,27 +791,46 @@ impl Scene {
         self.runtime.lend(&mut self.world, |runtime| match action {
             0 => runtime.named(&BELL).emit(number),
             1 => runtime.named(&COUNT).set(number),
-            2 => drop(runtime.stop(script)),
-            3 | 4 => drop(runtime.pause(script)),
-            5..=7 => drop(runtime.resume(script)),
+            2 => drop(
+                runtime
+                    .handle::<()>(script)
+                    .is_some_and(|script| script.stop()),
+            ),
+            3 | 4 => drop(
+                runtime
+                    .handle::<()>(script)
+                    .is_some_and(|script| script.pause()),
+            ),
+            5..=7 => drop(
+                runtime
+                    .handle::<()>(script)
+                    .is_some_and(|script| script.resume()),
+            ),
             8 => drop(runtime.enter(|| owner.pause())),
             9 | 10 => drop(runtime.enter(|| owner.resume())),
-            11 => runtime.clock(clock).set_scale(number as f64 / 4.0),
-            12 => drop(runtime.clock(clock).pause()),
-            13 | 14 => drop(runtime.clock(clock).resume()),
+            11 => runtime
+                .enter(|| clock.clock())
+                .set_scale(number as f64 / 4.0),
+            12 => drop(runtime.enter(|| clock.clock()).pause()),
+            13 | 14 => drop(runtime.enter(|| clock.clock()).resume()),
             15 => runtime
-                .clock(ClockId::GAME)
+                .enter(|| ClockId::GAME.clock())
                 .set_scale(1.0 + number as f64 / 8.0),
             16 => runtime.named(&BELL.keyed(number % 3)).emit(number),
             17 | 18 => runtime.named(&TAP).emit(number),
             19 => runtime.named(&COUNT.keyed(number % 3)).set(number),
             22 => drop(runtime.named(&COUNT.keyed(number % 3)).remove()),
             23 => runtime.named(&SEATS).set_count(number as usize % 4),
-            24 => drop(runtime.request_stop(script)),
+            24 => drop(
+                runtime
+                    .handle::<()>(script)
+                    .is_some_and(|script| script.request_stop()),
+            ),
             25 if number < 3 => runtime
-                .stop_owner_within(owner, length(50 * number))
+                .enter(|| owner.stop_within(length(50 * number)))
+                .handle()
                 .detach(),
-            26 if number < 3 => runtime.request_owner_stop(owner),
+            26 if number < 3 => runtime.enter(|| owner.request_stop()),
             27 => drop(runtime.named(&BELL).emit_one(number)),
             28 => drop(runtime.named(&TAP).emit_one(number)),
             _ => {

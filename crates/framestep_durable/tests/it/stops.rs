@@ -110,9 +110,9 @@ fn blank() -> Runtime {
 }
 
 fn begin(runtime: &mut Runtime, log: &mut Log) {
-    let slow = runtime.child_clock(ClockId::GAME);
-    runtime.clock(slow).set_scale(0.5);
-    let level = runtime.owner_on(slow);
+    let slow = runtime.enter(|| ClockId::GAME.child());
+    runtime.enter(|| slow.clock()).set_scale(0.5);
+    let level = runtime.enter(|| owner_on(slow));
     let room = runtime.enter(|| level.child());
     runtime.lend(log, |runtime| {
         for actor in [Actor::Fades(3), Actor::Swings, Actor::Deaf, Actor::Starts] {
@@ -120,8 +120,8 @@ fn begin(runtime: &mut Runtime, log: &mut Log) {
         }
         runtime.start_on(room, Actor::Chapters(2)).detach();
         runtime.start_on(room, Actor::Fades(2)).detach();
-        let late = runtime.spawn_in(Phase::LateUpdate, Actor::Fades(1));
-        runtime.request_stop(late.id());
+        let late = runtime.enter(|| spawn_in(Phase::LateUpdate, Actor::Fades(1)));
+        late.request_stop();
         late.detach();
         runtime.start(Director { level, room }).detach();
     });
@@ -198,7 +198,9 @@ fn a_request_ends_scripts_in_the_same_frames_as_a_plain_one() {
     let level = runtime.owner();
     let below = runtime.enter(|| level.child());
     runtime.start_on(level, fades("a".into(), 1)).detach();
-    runtime.spawn_on(below, fades("b".into(), 2)).detach();
+    runtime
+        .enter(|| spawn_on(below, fades("b".into(), 2)))
+        .detach();
     runtime.start_on(level, fades("c".into(), 2)).detach();
     runtime.start_on(level, fades("d".into(), 9)).detach();
     let leave = runtime.start(leave(level));
@@ -283,7 +285,7 @@ fn a_request_is_saved_with_its_deadline_and_is_no_script() {
     runtime.lend(&mut log, |runtime| {
         runtime.start_on(level, Actor::Deaf).detach();
     });
-    let stopped = runtime.stop_owner_within(level, 1);
+    let stopped = runtime.enter(|| level.stop_within(1)).handle();
     assert_eq!((runtime.scripts().len(), runtime.executor().len()), (1, 1));
     assert!(runtime.handle::<usize>(stopped.id()).is_some());
     runtime.run_frame_with(&mut log, 0.25);
@@ -318,7 +320,7 @@ fn a_request_is_saved_with_its_deadline_and_is_no_script() {
     let stopped = other.handle::<usize>(stopped.id()).unwrap();
     assert_eq!(end(&mut other, &stopped), expected);
     // Its number is that of a script, and no script can be stopped or paused by it.
-    assert!(!other.stop(stopped.id()) && !other.is_alive(stopped.id()));
+    assert!(!stopped.stop() && !other.is_alive(stopped.id()));
 }
 
 #[test]
@@ -328,7 +330,7 @@ fn what_is_started_after_the_owner_has_ended_goes_on_after_a_restore_too() {
     let mut log = Log::new();
     let stopped = runtime.lend(&mut log, |runtime| {
         runtime.start_on(level, Actor::Fades(1)).detach();
-        let stopped = runtime.stop_owner_within(level, 1);
+        let stopped = runtime.enter(|| level.stop_within(1)).handle();
         runtime.enter(|| level.stop_all());
         runtime.start_on(level, Actor::Deaf).detach();
         stopped
@@ -364,7 +366,7 @@ fn a_request_that_no_script_has_read_is_reported_with_the_line_of_the_call() {
         runtime.start_on(mixed, Actor::Deaf).detach();
         runtime.start_on(mixed, Actor::Fades(0)).detach();
     });
-    let stopped = [deaf, mixed].map(|owner| runtime.stop_owner_within(owner, 0.25));
+    let stopped = [deaf, mixed].map(|owner| runtime.enter(|| owner.stop_within(0.25)).handle());
     let save = runtime.save().unwrap();
     let ids = stopped.map(|stopped| stopped.id());
     runtime.restore(&save, Policy::Fail).unwrap();
@@ -394,7 +396,7 @@ fn a_script_that_awaits_the_end_of_its_own_owner_panics() {
         Registry::new().script(forever),
     );
     let owner = runtime.owner();
-    runtime.spawn_on(owner, forever(owner)).detach();
+    runtime.enter(|| spawn_on(owner, forever(owner))).detach();
     runtime.run_frame(0.1);
 }
 

@@ -108,7 +108,11 @@ fn scripts_that_stop_and_pause_themselves_and_their_parents() {
         frame: |at, runtime, log: &mut Log| {
             if at == 5 {
                 for paused in [2, 7] {
-                    assert!(runtime.resume(ScriptId::from_raw(paused)));
+                    assert!(
+                        runtime
+                            .handle::<()>(ScriptId::from_raw(paused))
+                            .is_some_and(|script| script.resume())
+                    );
                 }
             }
             runtime.run_frame_with(log, 0.1);

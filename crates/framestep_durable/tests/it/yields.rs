@@ -156,7 +156,7 @@ fn one_that_the_limit_of_a_run_holds_back_is_saved_and_continues_in_the_next_run
                 // Outside of a run: in the next one of home.
                 runtime.start(turns("started".into(), 2)).detach();
                 let late = turns("late".into(), 13);
-                runtime.start_in(Phase::LateUpdate, late).detach();
+                runtime.enter(|| start_in(Phase::LateUpdate, late)).detach();
                 runtime.start(beside()).detach();
             });
         },

@@ -1,24 +1,26 @@
 //! What a host does with a runtime, also while scripts run.
 
 pub(crate) mod events;
-pub(crate) mod owners;
 
 use std::fmt;
-use std::panic::Location;
 use std::rc::Rc;
 
-use framestep::Phase;
 use serde::de::DeserializeOwned;
 
 use crate::events::Loss;
 use crate::ids::{OwnerId, ScriptId};
 use crate::journal::long::LongChapter;
-use crate::runtime::start::make_by_host;
-use crate::runtime::{Act, Joins, ScriptHandle};
+use crate::runtime::{Joins, ScriptHandle};
 use crate::script::{Code, DurableScript, JoinError, Making, Registry, Shared, begin_once};
 
-/// The part of a [`Runtime`](crate::Runtime) that needs no exclusive access: scripts, signals, values,
-/// questions, owners and clocks.
+/// The part of a [`Runtime`](crate::Runtime) that needs no exclusive access: its scripts, its questions, and what it
+/// reports.
+///
+/// It has only what a host alone does. What scripts do, the host does with the same functions, inside of
+/// [`enter`](crate::Runtime::enter) or [`executor().enter`](framestep::Handle::enter), such as
+/// `runtime.enter(|| start_in(Phase::LateUpdate, camera()))`, `level.pause()` or `id.clock()`. In a callback of a script,
+/// that is a part of the script: what it starts is on the owner of the script. What is done to one script has its
+/// [`handle`](Self::handle).
 ///
 /// Engines call back while a script runs: for example, a `with` despawns an entity, and the
 /// engine calls the code that manages the entity's scripts. During a run, the runtime is
@@ -102,7 +104,8 @@ impl RuntimeHandle {
     }
 
     /// Starts a script for the host: it runs up to its first wait. If it needs the world
-    /// before that, start it inside [`Runtime::lend`](crate::Runtime::lend).
+    /// before that, start it inside [`Runtime::lend`](crate::Runtime::lend). With a phase as home:
+    /// `runtime.enter(|| start_in(Phase::LateUpdate, camera()))`.
     ///
     /// # Panics
     ///
@@ -110,16 +113,6 @@ impl RuntimeHandle {
     #[track_caller]
     pub fn start<S: DurableScript>(&self, script: S) -> ScriptHandle<S::Output> {
         self.make(script, Making::STARTS)
-    }
-
-    /// Starts a script with `phase` as home.
-    ///
-    /// # Panics
-    ///
-    /// As [`start`](Self::start).
-    #[track_caller]
-    pub fn start_in<S: DurableScript>(&self, phase: Phase, script: S) -> ScriptHandle<S::Output> {
-        self.make(script, Making::STARTS.in_phase(phase))
     }
 
     /// Starts a script on an owner.
@@ -142,41 +135,49 @@ impl RuntimeHandle {
         self.make(script, Making::SPAWNS)
     }
 
-    /// Spawns a script with `phase` as home: the next run of that phase polls it first.
-    ///
-    /// # Panics
-    ///
-    /// As [`start`](Self::start).
-    #[track_caller]
-    pub fn spawn_in<S: DurableScript>(&self, phase: Phase, script: S) -> ScriptHandle<S::Output> {
-        self.make(script, Making::SPAWNS.in_phase(phase))
-    }
-
-    /// Spawns a script on an owner.
-    ///
-    /// # Panics
-    ///
-    /// As [`start`](Self::start).
-    #[track_caller]
-    pub fn spawn_on<S: DurableScript>(&self, owner: OwnerId, script: S) -> ScriptHandle<S::Output> {
-        self.make(script, Making::SPAWNS.on(owner))
-    }
-
     #[track_caller]
     fn make<S: DurableScript>(&self, script: S, making: Making) -> ScriptHandle<S::Output> {
         let mut script = Some(script);
         let code = Code::of::<S>();
-        let joins = make_by_host(&self.shared, making, code, &mut || begin_once(&mut script));
-        ScriptHandle::of(joins)
+        let shared = &self.shared;
+        ScriptHandle::of(shared.make_for_host(making, code, &mut || begin_once(&mut script)))
     }
 
-    /// A handle to a script that is alive, or that has ended and still has a handle. After a
+    /// Makes an owner below none, also in a callback of a script. It exists until it is [removed](OwnerId::remove). What
+    /// scripts do with an owner, the host does in [`enter`](crate::Runtime::enter): `runtime.enter(|| level.pause())`.
+    ///
+    /// # Panics
+    ///
+    /// If the runtime has been dropped.
+    #[track_caller]
+    pub fn owner(&self) -> OwnerId {
+        self.shared.expect_alive("owner");
+        let owner = self.shared.add_owner(None, None);
+        owner.expect("it is below none")
+    }
+
+    /// A handle to a script that is alive, or that has ended and still has a handle: to stop it, to request it to stop,
+    /// to pause and to resume it, and for its result. If only the number is known, `T` may be any type. After a
     /// restore, the result of a script that had a handle at the save is kept until the next
     /// run begins. `None` if there is no such script.
     ///
     /// # Panics
     ///
     /// When its result is read, if that is not a `T`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use framestep_durable::prelude::*;
+    /// # #[durable]
+    /// # async fn door() { wait_seconds(60).await; }
+    /// # let runtime = Runtime::new(Registry::new().script(door));
+    /// let door = runtime.start(door()).id();
+    /// if let Some(door) = runtime.handle::<()>(door) {
+    ///     door.stop();
+    /// }
+    /// assert!(!runtime.is_alive(door));
+    /// ```
     pub fn handle<T>(&self, id: ScriptId) -> Option<ScriptHandle<T>> {
         let birth = self.shared.birth(id)?;
         Some(ScriptHandle::of(Joins::new(&self.shared, id, Some(birth))))
@@ -283,42 +284,8 @@ impl RuntimeHandle {
         Some(self.shared.scripts.get(id)?.journal().entries())
     }
 
-    /// Stops a script. Returns `false` if it has ended.
-    #[track_caller]
-    pub fn stop(&self, id: ScriptId) -> bool {
-        self.shared.act(id, Act::Stop(Some(Location::caller())))
-    }
-
-    /// Requests a script to stop: it ends in its own way once it reads the request, with
-    /// [`stop_requested`](crate::stop_requested) or [`is_stop_requested`](crate::is_stop_requested). Returns `false`
-    /// if it was requested before, or has ended.
-    pub fn request_stop(&self, id: ScriptId) -> bool {
-        self.shared.act(id, Act::Ask)
-    }
-
-    /// Whether a script is alive and has been requested to stop.
-    pub fn is_stop_requested(&self, id: ScriptId) -> bool {
-        self.shared.stops.is_asked(id)
-    }
-
-    /// Pauses a script. Returns `false` if it was paused or has ended.
-    pub fn pause(&self, id: ScriptId) -> bool {
-        self.shared.act(id, Act::Pause)
-    }
-
-    /// Resumes a script that was paused. Returns `false` if it was not, or has ended.
-    pub fn resume(&self, id: ScriptId) -> bool {
-        self.shared.act(id, Act::Resume)
-    }
-
-    /// Whether the run under way was done before, because a rollback has gone back behind it; between two
-    /// runs, whether the next one was. See [`is_resimulated`](crate::is_resimulated).
-    pub fn is_resimulated(&self) -> bool {
-        self.shared.reached.is_resimulated()
-    }
-
     /// Takes the present for the furthest that the runtime has come: the next runs are not
-    /// [resimulated](Self::is_resimulated), and do again what was done
+    /// [resimulated](crate::is_resimulated), and do again what was done
     /// [once in their frames](crate::effect_once_per_frame). For a game that rewinds, when it goes on from
     /// an earlier point.
     ///
@@ -331,9 +298,9 @@ impl RuntimeHandle {
     /// let save = runtime.save_state()?;
     /// runtime.run_frame(0.1);
     /// runtime.rollback(&save)?;
-    /// assert!(runtime.is_resimulated());
+    /// assert!(runtime.enter(is_resimulated));
     /// runtime.forget_future();
-    /// assert!(!runtime.is_resimulated());
+    /// assert!(!runtime.enter(is_resimulated));
     /// # Ok(())
     /// # }
     /// ```

@@ -128,7 +128,7 @@ fn each_type_of_a_generic_script_is_saved_under_its_name() {
     let script = runtime.spawn(patrol(Troll(1), 0));
     let save = runtime.save().unwrap().to_string();
     assert!(save.contains("script #1 `patrol of a troll`"), "{save}");
-    runtime.stop(script.id());
+    script.stop();
 }
 
 #[test]

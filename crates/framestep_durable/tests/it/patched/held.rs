@@ -29,7 +29,7 @@ fn a_pause_whose_statement_is_gone_ends() {
         say("closed");
     });
     let (runtime, restored) = loaded(&builds, 5);
-    assert!(!runtime.clock(ClockId::GAME).is_paused());
+    assert!(!runtime.enter(|| ClockId::GAME.clock()).is_paused());
     let said = restored.passed[0].to_string();
     assert!(
         said.contains("what the script held by it is released"),
@@ -56,9 +56,9 @@ fn a_pause_that_ends_earlier_now_ends() {
         say("two");
     });
     let (runtime, _) = loaded(&builds, 5);
-    assert!(runtime.clock(ClockId::GAME).is_paused());
+    assert!(runtime.enter(|| ClockId::GAME.clock()).is_paused());
     let (runtime, _) = loaded(&builds, 15);
-    assert!(!runtime.clock(ClockId::GAME).is_paused());
+    assert!(!runtime.enter(|| ClockId::GAME.clock()).is_paused());
 }
 
 #[test]

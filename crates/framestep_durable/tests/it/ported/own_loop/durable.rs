@@ -65,7 +65,7 @@ pub(crate) fn blank() -> Runtime {
 
 pub(crate) fn begin(runtime: &mut Runtime, stage: &mut Stage) {
     stage.ball.height = 2.0;
-    runtime.spawn_in(Phase::FixedUpdate, referee());
+    runtime.enter(|| spawn_in(Phase::FixedUpdate, referee()));
     runtime.start(hud());
 }
 

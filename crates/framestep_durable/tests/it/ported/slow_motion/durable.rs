@@ -52,7 +52,7 @@ pub(crate) fn blank() -> Runtime {
 }
 
 pub(crate) fn begin(runtime: &mut Runtime, _: &mut World) {
-    let (game, enemies) = (ClockId::GAME, runtime.child_clock(ClockId::GAME));
+    let (game, enemies) = (ClockId::GAME, runtime.enter(|| ClockId::GAME.child()));
     runtime.spawn(walk("the player".into(), game)).detach();
     runtime.spawn(walk("    an enemy".into(), enemies)).detach();
     runtime.spawn(level(game, enemies)).detach();
