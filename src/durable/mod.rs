@@ -14,7 +14,9 @@ mod registration;
 mod source;
 mod wait;
 
-pub use crate::core::scope::recording::{number_of_recorder, record, replay, unrecorded};
+pub use crate::core::scope::recording::{
+    Outside, number_of_recorder, record, replay, set_outside, unrecorded,
+};
 pub use crate::image::{ClockNames, Damaged, Reader, Writer};
 pub use crate::inspect::to_stderr;
 pub use crate::task::owner::outputs::{Outputs, flat, nested};

@@ -17,6 +17,7 @@ use crate::core::base::cell::{Guarded, Restore};
 use crate::core::base::key::TaskKey;
 use crate::core::life::end;
 use crate::core::run::limits::{self, Reached};
+use crate::core::scope::recording;
 use crate::core::task::{Reference, Task};
 use crate::core::{Core, scope};
 use crate::inspect::{Hook, Report, Reports};
@@ -37,9 +38,9 @@ pub(crate) struct Unobserved {
 }
 
 /// Calls a hook of the host, maybe in the middle of a poll. The hook runs outside of any
-/// coroutine, without an owner, on the game clock.
+/// coroutine, without an owner, on the game clock, and nothing that it does is recorded.
 pub(crate) fn as_host<R>(core: &Core, f: impl FnOnce() -> R) -> R {
-    scope::enter(core, |_| call::out(f))
+    recording::outside(|| scope::enter(core, |_| call::out(f)))
 }
 
 /// Sends a report to the host's hook. Calls user code, but not as part of the coroutine

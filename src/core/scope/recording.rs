@@ -50,6 +50,9 @@ pub(super) struct Replay<'a> {
 thread_local! {
     static REPLAY: Cell<*const Replay<'static>> = const { Cell::new(ptr::null()) };
 
+    /// How a hook leaves the coroutine that records, if there has been a runtime on this thread.
+    static OUTSIDE: Cell<Option<Outside>> = const { Cell::new(None) };
+
     /// The number of the recorder that was made last on this thread.
     static LATEST: Cell<u32> = const { Cell::new(0) };
 }
@@ -452,6 +455,24 @@ fn poll_begun(
         registration.become_shell(recording.serial, ticket);
     }
     polled
+}
+
+/// Calls a function where no coroutine that records is the current one.
+pub type Outside = fn(&mut dyn FnMut());
+
+/// Sets what [`outside`] calls on this thread.
+pub fn set_outside(outside: Outside) {
+    OUTSIDE.set(Some(outside));
+}
+
+/// Calls `f` for the host, maybe in the middle of a poll. What it does is no part of the coroutine that records there.
+pub(crate) fn outside<R>(f: impl FnOnce() -> R) -> R {
+    let Some(outside) = OUTSIDE.get() else {
+        return f();
+    };
+    let (mut f, mut returned) = (Some(f), None);
+    outside(&mut || returned = f.take().map(|f| f()));
+    returned.expect("it is called")
 }
 
 /// Calls `f`, which records nothing by itself.

@@ -25,7 +25,7 @@ use serde::Serialize;
 
 use crate::script::place::beside_of;
 use crate::script::shared::trail::Summed;
-use crate::script::{Lent, Limits, Registry, Shared};
+use crate::script::{Lent, Limits, Registry, Shared, context};
 
 /// Runs durable scripts, frame by frame, and saves and restores them.
 ///
@@ -442,6 +442,7 @@ impl RuntimeBuilder {
 
     /// Makes the runtime.
     pub fn build(self) -> Runtime {
+        framestep::durable::set_outside(context::outside);
         let executor = self.executor.build();
         let (door, handle) = (executor.durable(), executor.handle());
         let shared = Shared::new(door, handle, self.registry, self.limits);

@@ -27,7 +27,7 @@ fn replace(script: Option<Rc<ScriptCell>>) -> Option<Rc<ScriptCell>> {
     ManuallyDrop::into_inner(before)
 }
 
-/// Makes a script the current one until it is dropped.
+/// Makes a script the current one, or none, until it is dropped.
 struct Entered {
     before: Option<Rc<ScriptCell>>,
     /// The statement of that script.
@@ -35,6 +35,14 @@ struct Entered {
 }
 
 impl Entered {
+    /// Makes none the current one.
+    fn outside() -> Self {
+        let before = replace(None);
+        watch::enter(None);
+        let here = note::replace(Here::default());
+        Entered { before, here }
+    }
+
     #[inline]
     fn new(cell: &Rc<ScriptCell>) -> Self {
         let before = replace(Some(Rc::clone(cell)));
@@ -68,6 +76,12 @@ pub(crate) fn within<R>(cell: &Rc<ScriptCell>, f: impl FnOnce() -> R) -> R {
 pub(crate) fn within_replay<R>(cell: &Rc<ScriptCell>, f: impl FnOnce() -> R) -> R {
     let _entered = Entered::new(cell);
     replay(&**cell, cell.serial, f)
+}
+
+/// Calls `f` where no script is the current one: a hook of the host, in the middle of a poll.
+pub(crate) fn outside(f: &mut dyn FnMut()) {
+    let _entered = Entered::outside();
+    f();
 }
 
 /// The current script, if there is one.

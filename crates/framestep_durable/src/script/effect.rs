@@ -158,7 +158,7 @@ fn once(
     let recorded = Bytes::of(label);
     let entry = cell.effect(caller, || {
         if done().is_none() {
-            let result = cell.in_closure(&mut *act);
+            let result = act();
             cell.change().once.insert(label, result);
         }
         recorded.clone()
@@ -237,7 +237,7 @@ pub(crate) fn records<R: Serialize + DeserializeOwned>(
     let mut given = None;
     let mut value = cell.shared().scratch.take();
     let done = cell.effect_in(&caller, &mut value, &mut |value| {
-        let result = cell.in_closure(&mut act);
+        let result = act();
         bytes::write(&result, value);
         given = Some(result);
     });

@@ -222,7 +222,8 @@ impl ScriptCell {
             Mode::Live => {
                 let acted = catch_unwind(AssertUnwindSafe(|| {
                     self.note_effect(call);
-                    act(value);
+                    // All that it calls belongs to this effect: the waker of the host, what a watch begins with.
+                    self.in_closure(|| act(value));
                 }));
                 let site = self.shared.sites.of(call);
                 if let Err(payload) = acted {
@@ -242,7 +243,7 @@ impl ScriptCell {
             // A destructor of a script that has ended for good. No replay comes to this point, so nothing
             // needs to be recorded.
             Mode::Ending => {
-                act(value);
+                self.in_closure(|| act(value));
                 Done::Now
             }
             // The world has the effect already; only its result is repeated.
