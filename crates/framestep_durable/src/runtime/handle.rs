@@ -5,6 +5,7 @@ use std::future::Future;
 use std::marker::PhantomData;
 use std::panic::Location;
 use std::pin::Pin;
+use std::ptr;
 use std::rc::{Rc, Weak};
 use std::task::{Context, Poll, ready};
 
@@ -170,7 +171,11 @@ impl Joins {
     /// Whether it is of today's scripts. The host may have a handle of a script that a restore or a
     /// rollback has taken back, and whose number another one has now; a script has none.
     fn is_current(&self, shared: &Shared) -> bool {
-        self.restores == shared.handles.restores.get() || context::current().is_some()
+        let is_of_script = || match place::place() {
+            Some(place::Place::Script(cell)) => ptr::eq(&raw const **cell.shared(), shared),
+            _ => false,
+        };
+        self.restores == shared.handles.restores.get() || is_of_script()
     }
 
     /// Polls the join. Returns the output as it was recorded.
@@ -458,7 +463,7 @@ fn act(call: &'static str, id: ScriptId, act: Act) -> bool {
 ///
 /// # Panics
 ///
-/// Outside of a durable script.
+/// Outside of a durable script, and of [`Runtime::enter`](crate::Runtime::enter), in which the host calls this.
 #[track_caller]
 pub fn stop(id: ScriptId) -> bool {
     act("stop", id, Act::Stop(Some(Location::caller())))
@@ -469,7 +474,7 @@ pub fn stop(id: ScriptId) -> bool {
 ///
 /// # Panics
 ///
-/// Outside of a durable script.
+/// Outside of a durable script, and of [`Runtime::enter`](crate::Runtime::enter), in which the host calls this.
 #[track_caller]
 pub fn request_stop(id: ScriptId) -> bool {
     act("request_stop", id, Act::Ask)
@@ -479,7 +484,7 @@ pub fn request_stop(id: ScriptId) -> bool {
 ///
 /// # Panics
 ///
-/// Outside of a durable script.
+/// Outside of a durable script, and of [`Runtime::enter`](crate::Runtime::enter), in which the host calls this.
 #[track_caller]
 pub fn pause(id: ScriptId) -> bool {
     act("pause", id, Act::Pause)
@@ -489,7 +494,7 @@ pub fn pause(id: ScriptId) -> bool {
 ///
 /// # Panics
 ///
-/// Outside of a durable script.
+/// Outside of a durable script, and of [`Runtime::enter`](crate::Runtime::enter), in which the host calls this.
 #[track_caller]
 pub fn resume(id: ScriptId) -> bool {
     act("resume", id, Act::Resume)

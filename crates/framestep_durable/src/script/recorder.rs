@@ -246,7 +246,7 @@ impl ScriptCell {
             // A destructor of a script that has ended for good. No replay comes to this point, so nothing
             // needs to be recorded.
             Mode::Ending => {
-                act(value);
+                self.in_closure(|| act(value));
                 Done::Now
             }
             // The world has the effect already; only its result is repeated.

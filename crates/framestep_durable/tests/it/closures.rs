@@ -139,11 +139,7 @@ fn a_handle_that_stops_on_drop_ends_its_script_with_the_one_that_has_it() {
         frame: |at, runtime, log| {
             if at == 9 * MOMENTS {
                 // In the middle of the last wait.
-                assert!(
-                    runtime
-                        .handle::<()>(ScriptId::from_raw(1))
-                        .is_some_and(|script| script.stop())
-                );
+                assert!(runtime.enter(|| stop(ScriptId::from_raw(1))));
             }
             moment(at, runtime, log);
         },

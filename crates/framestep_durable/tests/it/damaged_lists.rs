@@ -154,9 +154,9 @@ fn a_counter_of_a_damaged_file_neither_overflows_nor_gives_a_number_twice() {
                     .named(&watch::<u32>("stage", Default::default))
                     .set(2);
                 for id in runtime.scripts() {
-                    runtime.handle::<()>(id.0).unwrap().pause();
+                    runtime.enter(|| pause(id.0));
                     runtime.run_frame(0.1);
-                    runtime.handle::<()>(id.0).unwrap().resume();
+                    runtime.enter(|| resume(id.0));
                 }
                 runtime.save().is_ok()
             }));

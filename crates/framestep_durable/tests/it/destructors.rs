@@ -163,7 +163,7 @@ fn with_guards(f: impl FnOnce(&mut Runtime)) {
         f(runtime);
         // The effects of their destructors need what is lent.
         for (id, _) in runtime.scripts() {
-            runtime.handle::<()>(id).unwrap().stop();
+            runtime.enter(|| stop(id));
         }
     });
 }
@@ -270,7 +270,7 @@ fn coroutine_of(runtime: &Runtime, name: &str) -> CoroutineId {
 fn ends_all(runtime: &mut Runtime) {
     CALL.take();
     for (id, name) in runtime.scripts() {
-        assert!(name == "sleeps" || runtime.handle::<()>(id).is_some_and(|script| script.stop()));
+        assert!(name == "sleeps" || runtime.enter(|| stop(id)));
     }
     for _ in 0..10 {
         runtime.run_frame(0.1);
@@ -348,11 +348,7 @@ fn a_payload_that_panics_in_a_rollback_does_not_unwind_it() {
         }
     });
     runtime.rollback(&save).unwrap();
-    assert!(
-        runtime
-            .handle::<()>(sleeps)
-            .is_some_and(|script| script.stop())
-    );
+    assert!(runtime.enter(|| stop(sleeps)));
     assert!(!runtime.is_alive(sleeps));
     ends_all(&mut runtime);
 }
@@ -406,7 +402,7 @@ fn a_script_whose_destructor_panics_in_a_stop_has_ended_all_the_same() {
     let [_, (fails, _)] = runtime.scripts()[..] else {
         panic!("there are two scripts");
     };
-    runtime.handle::<()>(fails).unwrap().stop();
+    runtime.enter(|| stop(fails));
     assert!(!runtime.is_alive(fails));
     runtime.verify().unwrap();
     runtime.run_frame(0.1);

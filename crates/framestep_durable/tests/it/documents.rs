@@ -107,3 +107,86 @@ fn the_table_of_waits_says_which_of_them_durable_scripts_have() {
         );
     }
 }
+
+/// The names that a file exports, and whether they are items of `framestep`.
+fn exported(source: &str) -> Vec<(String, bool)> {
+    let mut names = Vec::new();
+    for export in source.split("\npub use ").skip(1) {
+        let (path, _) = export.split_once(';').unwrap();
+        let (module, list) = path.split_once('{').unwrap_or(("", path));
+        let is_of_framestep = path.starts_with("framestep::");
+        let list = if module.is_empty() {
+            list
+        } else {
+            list.trim_end_matches('}')
+        };
+        for name in list.split(',') {
+            let name = name.trim().rsplit("::").next().unwrap();
+            let name = name.rsplit(" as ").next().unwrap().trim();
+            if !name.is_empty() {
+                names.push((name.to_owned(), is_of_framestep));
+            }
+        }
+    }
+    names
+}
+
+/// The names that are one item in `framestep`, and another in this crate.
+fn twins() -> BTreeSet<String> {
+    let of_waits = exported(&read("src/wait/mod.rs"));
+    let shared: BTreeSet<String> = of_waits
+        .into_iter()
+        .filter_map(|(name, is_of_framestep)| is_of_framestep.then_some(name))
+        .collect();
+    let own = exported(&read("src/lib.rs")).into_iter();
+    let own = own.filter(|(name, is_of_framestep)| !is_of_framestep && !shared.contains(name));
+    let modules = [
+        "combine", "inspect", "lend", "scene", "sync", "task", "time", "wait",
+    ];
+    let mut of_framestep = exported(&read("../../src/lib.rs"));
+    for module in modules {
+        of_framestep.extend(exported(&read(&format!("../../src/{module}/mod.rs"))));
+    }
+    let of_framestep: BTreeSet<String> = of_framestep.into_iter().map(|(name, _)| name).collect();
+    own.map(|(name, _)| name)
+        .filter(|name| of_framestep.contains(name))
+        .collect()
+}
+
+#[test]
+fn what_is_left_of_two_vocabularies_stands_in_one_table() {
+    let twins = twins();
+    assert!(
+        twins.contains("with") && twins.contains("JoinError"),
+        "{twins:?}"
+    );
+    assert!(
+        !twins.contains("wait_seconds") && !twins.contains("Signal"),
+        "{twins:?}"
+    );
+    let guide = read("../../docs/guide/porting.md");
+    let (_, section) = guide.split_once("\n## Two vocabularies\n").unwrap();
+    let (section, _) = section.split_once("\n## ").unwrap();
+    let (same, table) = section
+        .split_once("\n| plain | durable |\n|---|---|\n")
+        .unwrap();
+    let rows: Vec<&str> = table.lines().filter(|line| line.starts_with('|')).collect();
+    assert!(rows.len() <= 20, "{} rows", rows.len());
+    let names_in = |text: &str| -> BTreeSet<String> {
+        let code = text.split('`').skip(1).step_by(2);
+        // Macros are those of `framestep`.
+        let code = code.filter(|code| !code.ends_with('!'));
+        let names = code.flat_map(|code| {
+            code.split(|letter: char| !(letter.is_alphanumeric() || letter == '_'))
+        });
+        names.map(str::to_owned).collect()
+    };
+    let in_table = names_in(table);
+    let missing: Vec<&String> = twins.difference(&in_table).collect();
+    assert!(missing.is_empty(), "in no row: {missing:?}");
+    let called_one: Vec<String> = names_in(same).intersection(&twins).cloned().collect();
+    assert!(
+        called_one.is_empty(),
+        "no items of both crates: {called_one:?}"
+    );
+}

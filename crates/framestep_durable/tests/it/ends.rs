@@ -98,9 +98,7 @@ fn a_restore_drops_the_earlier_scripts_without_effects_of_their_guards() {
     assert!(log.is_empty());
     // After a stop, unlike a restore, guards run.
     runtime.lend(&mut log, |runtime| {
-        runtime
-            .handle::<()>(ScriptId::from_raw(3))
-            .is_some_and(|script| script.stop())
+        runtime.enter(|| stop(ScriptId::from_raw(3)))
     });
     runtime.run_frame_with(&mut log, 0.1);
     assert_eq!(log, ["left"; 3]);

@@ -532,7 +532,7 @@ impl Play {
                         runtime.named(&BELL).emit(7);
                         runtime.named(&BELL).emit(8);
                         if let Some((one, _)) = runtime.scripts().first() {
-                            runtime.handle::<()>(*one).unwrap().request_stop();
+                            runtime.enter(|| request_stop(*one));
                         }
                         runtime.named(&BELL.keyed("b")).emit(9);
                         runtime.named(&BELL.keyed("gone")).remove();

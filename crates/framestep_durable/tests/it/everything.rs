@@ -545,7 +545,7 @@ pub(crate) fn begun() -> (Runtime, Log) {
         stopped.stop();
         std::mem::forget(stopped);
         let sleeps = runtime.start(actor(Role::Sleeps, None)).id();
-        runtime.handle::<()>(sleeps).unwrap().pause();
+        runtime.enter(|| pause(sleeps));
         let (noises, every) = (Unread::of(&CROWD), interval(0.25).first_after(0.3));
         let left = 6;
         runtime

@@ -67,8 +67,9 @@ impl DurableScript for Stops {
     async fn run(self) -> Chapter<Self> {
         let me = self.me;
         assert!(with(move |host: &mut RuntimeHandle| host
-            .handle::<()>(me)
-            .is_some_and(|script| script.stop())));
+            .executor()
+            .enter(|| stop(me))
+            .unwrap()));
         next_frame().await;
         Chapter::Done(())
     }

@@ -213,7 +213,7 @@ fn events_with_impossible_numbers_are_an_error_or_a_runtime_that_works() {
                 }
             }
             for (id, _) in runtime.scripts() {
-                runtime.handle::<()>(id).unwrap().stop();
+                runtime.enter(|| stop(id));
             }
             assert!(runtime.holders(&SEATS).is_empty(), "{path} {number}");
             let text = runtime.save_state().unwrap().to_string();

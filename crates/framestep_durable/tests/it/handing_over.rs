@@ -270,9 +270,9 @@ fn an_event_for_one_goes_on_if_its_script_ends_or_refuses_it() {
         assert_eq!(runtime.named(&JOBS).emit_one(3), None);
         runtime.start(works("late".into())).detach();
         reload(&mut runtime);
-        runtime.handle::<()>(first).unwrap().stop(); // to the subscription
+        runtime.enter(|| stop(first)); // to the subscription
         reload(&mut runtime);
-        runtime.handle::<()>(second).unwrap().stop(); // to the one that refuses it, which passes it on
+        runtime.enter(|| stop(second)); // to the one that refuses it, which passes it on
         reload(&mut runtime);
         runtime.run_frame_with(&mut log, 0.1);
         reload(&mut runtime);

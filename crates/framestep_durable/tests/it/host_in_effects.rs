@@ -61,11 +61,11 @@ fn call(number: u64, me: ScriptId) -> String {
     match number {
         0 => format!(
             "stops itself {}",
-            host.handle::<()>(me).is_some_and(|script| script.stop())
+            host.executor().enter(|| stop(me)).unwrap()
         ),
         1 => format!(
             "pauses itself {}",
-            host.handle::<()>(me).is_some_and(|script| script.pause())
+            host.executor().enter(|| pause(me)).unwrap()
         ),
         2 => format!("starts {}", host.start(Kid { frames: 2 }).id()),
         3 => format!("spawns {}", host.spawn(Kid { frames: 3 }).id()),
@@ -108,8 +108,9 @@ fn call(number: u64, me: ScriptId) -> String {
         }
         _ => format!(
             "stops the first {}",
-            host.handle::<()>(ScriptId::from_raw(1))
-                .is_some_and(|script| script.stop())
+            host.executor()
+                .enter(|| stop(ScriptId::from_raw(1)))
+                .unwrap()
         ),
     }
 }
@@ -156,14 +157,9 @@ fn calls_to_the_host_in_a_step_and_in_a_guard_are_done_once() {
         frame: |at, runtime, log: &mut Log| {
             HOST.set(Some(runtime.host().clone()));
             if at == 6 {
-                runtime
-                    .handle::<()>(ScriptId::from_raw(3))
-                    .unwrap()
-                    .resume();
+                runtime.enter(|| resume(ScriptId::from_raw(3)));
                 runtime.lend(log, |runtime| {
-                    runtime
-                        .handle::<()>(ScriptId::from_raw(10))
-                        .is_some_and(|script| script.stop())
+                    runtime.enter(|| stop(ScriptId::from_raw(10)))
                 });
             }
             runtime.run_frame_with(log, 0.1);
@@ -248,10 +244,7 @@ fn effects_of_destructors_are_done_once_however_the_script_ends() {
             if at == 5 {
                 runtime.lend(log, |runtime| {
                     for (id, _) in runtime.scripts() {
-                        assert!(
-                            id.number() == 1
-                                || runtime.handle::<()>(id).is_some_and(|script| script.stop())
-                        );
+                        assert!(id.number() == 1 || runtime.enter(|| stop(id)));
                     }
                 });
             }

@@ -289,7 +289,7 @@ fn a_filter_reads_all_events_however_long_it_was_paused() {
         let (mut runtime, mut heard) = runtime();
         let id = runtime.start(waits_for_seven()).id();
         runtime.start(subscribes(99)).detach(); // it does not change how many the filter keeps
-        runtime.handle::<()>(id).unwrap().pause();
+        runtime.enter(|| pause(id));
         runtime.named(&HIT).emit(7);
         for hit in 0..1_500 {
             runtime.named(&HIT).emit(100 + hit % 50);
@@ -308,7 +308,7 @@ fn a_filter_reads_all_events_however_long_it_was_paused() {
             (runtime, heard) = reloaded(&runtime);
         }
         let waits = runtime.handle::<u32>(id).unwrap();
-        runtime.handle::<()>(id).unwrap().resume();
+        runtime.enter(|| resume(id));
         runtime.run_frame(0.1);
         assert_eq!(runtime.take(waits), Some(Ok(7)));
         assert_begin(&heard, &[]);
@@ -364,7 +364,7 @@ fn a_chapter_that_ends_with_unread_events_says_so() {
     for _ in 0..4 {
         runtime.run_frame(0.1);
     }
-    runtime.handle::<()>(script).unwrap().stop();
+    runtime.enter(|| stop(script));
     let expected = "the script `never_reads` (#2) has begun another chapter before it had read 1 events of \
                     the signal `tap`";
     assert_begin(&heard, &[expected]);
@@ -375,12 +375,12 @@ fn an_event_for_one_that_is_not_taken_is_reported() {
         let (mut runtime, mut heard) = runtime();
         let [first, second] = [waits(), waits()].map(|script| runtime.start(script).id());
         assert_eq!(runtime.named(&HIT).emit_one(5), None);
-        runtime.handle::<()>(first).unwrap().stop(); // to the second one
+        runtime.enter(|| stop(first)); // to the second one
         if loads {
             assert_begin(&heard, &[]);
             (runtime, heard) = reloaded(&runtime);
         }
-        runtime.handle::<()>(second).unwrap().stop();
+        runtime.enter(|| stop(second));
         let expected = "an event that `emit_one` had given to a script that waited for the signal `hit` was \
                         taken by none";
         assert_begin(&heard, &[expected]);
@@ -432,7 +432,7 @@ fn an_answer_that_is_not_read_is_reported() {
     // Those that a stop ends are not reported.
     let (id, _) = runtime.requests::<Door>().pop().unwrap();
     assert!(runtime.answer(id, &4));
-    runtime.handle::<()>(script).unwrap().stop();
+    runtime.enter(|| stop(script));
     assert_begin(&heard, &[]);
     assert_eq!(log, ["hit 1"]);
 }

@@ -46,6 +46,7 @@ mod misuse;
 mod on_clock;
 mod once;
 mod one_vocabulary;
+mod outside;
 mod outsiders;
 mod owners;
 mod panics;

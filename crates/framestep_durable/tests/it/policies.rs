@@ -93,12 +93,7 @@ fn saved(is_paused: bool) -> (SaveState, Log) {
     for _ in 0..4 {
         runtime.run_frame_with(&mut log, 0.1);
     }
-    assert!(
-        !is_paused
-            || runtime
-                .handle::<()>(QUEST)
-                .is_some_and(|script| script.pause())
-    );
+    assert!(!is_paused || runtime.enter(|| pause(QUEST)));
     let file = runtime.save().unwrap().to_bytes();
     (SaveState::from_bytes(&file).unwrap(), log)
 }
@@ -129,9 +124,7 @@ fn played(code: Code, policy: Policy, is_paused: bool) -> Log {
     for (runtime, log) in [runtime, twin].iter_mut().zip(&mut logs) {
         for frame in 0..10 {
             if frame == 5 {
-                if let Some(quest) = runtime.handle::<()>(QUEST) {
-                    quest.resume();
-                }
+                runtime.enter(|| resume(QUEST));
             }
             for (id, _) in runtime.requests::<Riddle>() {
                 runtime.answer(id, &42);

@@ -191,7 +191,7 @@ fn an_open_promise_is_shown_and_one_that_is_dropped_is_gone() {
     let text = runtime.save().unwrap().to_string();
     assert!(!text.contains("promise 1"), "{text}");
     runtime.rollback(&open).unwrap();
-    runtime.handle::<()>(ScriptId::from_raw(1)).unwrap().stop();
+    runtime.enter(|| stop(ScriptId::from_raw(1)));
     assert!(
         !runtime.enter(|| resolver.send(3).is_ok()),
         "its script has ended"

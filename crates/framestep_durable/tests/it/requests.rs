@@ -60,7 +60,7 @@ fn a_question_that_cannot_be_read_loses_no_other() {
     let other = runtime.start(Asks::Text).id();
     let asked = catch_unwind(AssertUnwindSafe(|| runtime.requests::<Number>()));
     assert!(asked.is_err());
-    runtime.handle::<()>(other).unwrap().stop();
+    runtime.enter(|| stop(other));
     assert_eq!(runtime.requests::<Number>().len(), 1);
     assert_eq!(runtime.requests::<Number>().len(), 0);
 }
@@ -122,11 +122,11 @@ fn a_question_that_is_withdrawn_is_told_once() {
     assert!(runtime.withdrawn::<Number>().is_empty(), "it was answered");
     // One that the host has not received is not told, one of a script that is stopped is.
     let script = runtime.start(hesitates()).id();
-    runtime.handle::<()>(script).unwrap().stop();
+    runtime.enter(|| stop(script));
     assert!(runtime.withdrawn::<Number>().is_empty());
     let script = runtime.start(hesitates()).id();
     let (third, _) = runtime.requests::<Number>()[0];
-    runtime.handle::<()>(script).unwrap().stop();
+    runtime.enter(|| stop(script));
     assert_eq!(runtime.withdrawn::<Number>(), [third]);
 }
 
@@ -191,7 +191,7 @@ fn a_host_that_never_reads_what_was_withdrawn_keeps_the_latest() {
     for _ in 0..1_100 {
         let script = runtime.start(hesitates()).id();
         last = runtime.requests::<Number>().pop().map(|(id, _)| id);
-        runtime.handle::<()>(script).unwrap().stop();
+        runtime.enter(|| stop(script));
     }
     let withdrawn = runtime.withdrawn::<Number>();
     assert_eq!(withdrawn.len(), 1_024);

@@ -791,21 +791,9 @@ impl Scene {
         self.runtime.lend(&mut self.world, |runtime| match action {
             0 => runtime.named(&BELL).emit(number),
             1 => runtime.named(&COUNT).set(number),
-            2 => drop(
-                runtime
-                    .handle::<()>(script)
-                    .is_some_and(|script| script.stop()),
-            ),
-            3 | 4 => drop(
-                runtime
-                    .handle::<()>(script)
-                    .is_some_and(|script| script.pause()),
-            ),
-            5..=7 => drop(
-                runtime
-                    .handle::<()>(script)
-                    .is_some_and(|script| script.resume()),
-            ),
+            2 => drop(runtime.enter(|| stop(script))),
+            3 | 4 => drop(runtime.enter(|| pause(script))),
+            5..=7 => drop(runtime.enter(|| resume(script))),
             8 => drop(runtime.enter(|| owner.pause())),
             9 | 10 => drop(runtime.enter(|| owner.resume())),
             11 => runtime
@@ -821,11 +809,7 @@ impl Scene {
             19 => runtime.named(&COUNT.keyed(number % 3)).set(number),
             22 => drop(runtime.named(&COUNT.keyed(number % 3)).remove()),
             23 => runtime.named(&SEATS).set_count(number as usize % 4),
-            24 => drop(
-                runtime
-                    .handle::<()>(script)
-                    .is_some_and(|script| script.request_stop()),
-            ),
+            24 => drop(runtime.enter(|| request_stop(script))),
             25 if number < 3 => runtime
                 .enter(|| owner.stop_within(length(50 * number)))
                 .handle()

@@ -115,11 +115,11 @@ fn scripts_get_permits_in_the_order_in_which_they_began_to_wait() {
         "{text}"
     );
     // A script that is paused keeps its place, and the permit that it is granted.
-    runtime.handle::<()>(ids[2]).unwrap().pause();
+    runtime.enter(|| pause(ids[2]));
     run(&mut runtime, &mut log, 3);
     assert_eq!(runtime.holders(&SEATS), [ids[0], ids[2]]);
     run(&mut runtime, &mut log, 2);
-    runtime.handle::<()>(ids[2]).unwrap().resume();
+    runtime.enter(|| resume(ids[2]));
     run(&mut runtime, &mut log, 5);
     let expected = [
         "0 sits in 0",
@@ -145,15 +145,15 @@ fn a_wait_that_is_dropped_passes_its_permit_on() {
         second.detach();
         let third = sit(&mut runtime, &mut log, 3, 90);
         if paused_frames > 0 {
-            runtime.handle::<()>(second_id).unwrap().pause();
-            runtime.handle::<()>(first).unwrap().stop();
+            runtime.enter(|| pause(second_id));
+            runtime.enter(|| stop(first));
             assert_eq!(runtime.holders(&SEATS), [second_id]);
             run(&mut runtime, &mut log, paused_frames);
-            runtime.handle::<()>(second_id).unwrap().stop();
+            runtime.enter(|| stop(second_id));
         } else {
             run(&mut runtime, &mut log, 3);
             assert!(!runtime.is_alive(second_id));
-            runtime.handle::<()>(first).unwrap().stop();
+            runtime.enter(|| stop(first));
         }
         assert_eq!(runtime.holders(&SEATS), [third]);
         run(&mut runtime, &mut log, 1);
@@ -191,10 +191,10 @@ fn the_host_sets_how_many_there_are() {
     assert_eq!(runtime.holders(&SEATS), ids[..3], "they keep theirs");
     let text = runtime.save().unwrap().to_string();
     assert!(text.contains("permits `seats`: 1, set, held by"), "{text}");
-    runtime.handle::<()>(ids[0]).unwrap().stop();
-    runtime.handle::<()>(ids[1]).unwrap().stop();
+    runtime.enter(|| stop(ids[0]));
+    runtime.enter(|| stop(ids[1]));
     assert_eq!(runtime.holders(&SEATS), [ids[2]]);
-    runtime.handle::<()>(ids[2]).unwrap().stop();
+    runtime.enter(|| stop(ids[2]));
     assert_eq!(runtime.holders(&SEATS), [ids[3]]);
     run(&mut runtime, &mut log, 7);
     assert_eq!(log.len(), 3, "the third was stopped before it resumed");
@@ -246,9 +246,7 @@ fn a_script_that_restarts_or_is_dropped_returns_its_permits() {
         };
         assert_eq!(holders, expected, "{policy:?}");
         for id in ids {
-            if let Some(script) = loaded.handle::<()>(id) {
-                script.stop();
-            }
+            loaded.enter(|| stop(id));
         }
         assert_eq!(loaded.named(&SEATS).available(), 2, "{policy:?}");
     }

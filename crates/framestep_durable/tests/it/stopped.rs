@@ -96,7 +96,7 @@ impl DurableScript for Director {
             Way::Within => { at(line!()); owner.stop_within(0.25).await; }
             Way::InClosure => with(move |world: &mut World| {
                 let host = world.host.as_ref().unwrap();
-                host.handle::<()>(id).unwrap().stop(); world.line = Some(line!());
+                host.executor().enter(|| stop(id)).unwrap(); world.line = Some(line!());
             }),
             Way::GroupDropped => {
                 let mut walks = group();
@@ -160,13 +160,13 @@ fn until_stopped(
         }
         if runtime.time().frame == 3 {
             world.line = match way {
-                Way::HostNumber => { runtime.handle::<()>(WALK).unwrap().stop(); Some(line!()) }
+                Way::HostNumber => { runtime.enter(|| stop(WALK)); Some(line!()) }
                 Way::HostHandle => { handle.stop(); Some(line!()) }
                 Way::HostStopAll => { runtime.enter(|| owner.stop_all()); Some(line!()) }
                 Way::HostWithin => { runtime.enter(|| owner.stop_within(0.25)).handle().detach(); Some(line!()) }
                 Way::HostDropsOwner => { runtime.enter(|| owner.remove()); Some(line!()) }
                 Way::HostDeactivates => { runtime.enter(|| owner.set_active(false)); Some(line!()) }
-                Way::WithHandle => { runtime.handle::<()>(ScriptId::from_raw(1)).unwrap().stop(); None }
+                Way::WithHandle => { runtime.enter(|| stop(ScriptId::from_raw(1))); None }
                 _ => world.line,
             };
         }
@@ -353,7 +353,7 @@ fn a_script_that_has_joined_it_knows_it_in_each_replay() {
         },
         frame: |at, runtime, log| {
             if at == BY_HOST {
-                runtime.handle::<()>(WALK).unwrap().stop();
+                runtime.enter(|| stop(WALK));
             }
             moment(at, runtime, log);
         },
@@ -506,7 +506,7 @@ fn errors_that_differ_in_the_line_alone_are_equal() {
     let runtime = Runtime::new(Registry::new().with::<Walk>());
     let walks = [runtime.start(Walk), runtime.start(Walk)];
     walks[0].stop();
-    runtime.handle::<()>(walks[1].id()).unwrap().stop();
+    runtime.enter(|| stop(walks[1].id()));
     let [one, other] = walks.map(|walk| runtime.take(walk).unwrap().unwrap_err());
     assert_eq!(one, other);
     assert_ne!(one.stopped_at(), other.stopped_at());

@@ -108,11 +108,7 @@ fn scripts_that_stop_and_pause_themselves_and_their_parents() {
         frame: |at, runtime, log: &mut Log| {
             if at == 5 {
                 for paused in [2, 7] {
-                    assert!(
-                        runtime
-                            .handle::<()>(ScriptId::from_raw(paused))
-                            .is_some_and(|script| script.resume())
-                    );
+                    assert!(runtime.enter(|| resume(ScriptId::from_raw(paused))));
                 }
             }
             runtime.run_frame_with(log, 0.1);

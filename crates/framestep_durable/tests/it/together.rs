@@ -212,7 +212,7 @@ fn question(runtime: &mut Runtime, save: &SaveState, one: bool) -> RequestId<Ope
     let script = runtime.scripts()[0].0;
     runtime.named(&KNOCK).emit(u8::from(one));
     if one {
-        runtime.handle::<()>(script).unwrap().request_stop();
+        runtime.enter(|| request_stop(script));
     }
     let mut asked = Vec::new();
     while asked.is_empty() {

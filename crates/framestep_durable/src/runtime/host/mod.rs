@@ -18,9 +18,8 @@ use crate::script::{Code, DurableScript, JoinError, Making, Registry, Shared, be
 ///
 /// It has only what a host alone does. What scripts do, the host does with the same functions, inside of
 /// [`enter`](crate::Runtime::enter) or [`executor().enter`](framestep::Handle::enter), such as
-/// `runtime.enter(|| start_in(Phase::LateUpdate, camera()))`, `level.pause()` or `id.clock()`. In a callback of a script,
-/// that is a part of the script: what it starts is on the owner of the script. What is done to one script has its
-/// [`handle`](Self::handle).
+/// `runtime.enter(|| start_in(Phase::LateUpdate, camera()))`, `stop(id)`, `level.pause()` or `slow.clock()`. In a
+/// callback of a script, that is a part of the script: what it starts is on the owner of the script.
 ///
 /// Engines call back while a script runs: for example, a `with` despawns an entity, and the
 /// engine calls the code that manages the entity's scripts. During a run, the runtime is
@@ -156,28 +155,13 @@ impl RuntimeHandle {
         owner.expect("it is below none")
     }
 
-    /// A handle to a script that is alive, or that has ended and still has a handle: to stop it, to request it to stop,
-    /// to pause and to resume it, and for its result. If only the number is known, `T` may be any type. After a
+    /// A handle to a script that is alive, or that has ended and still has a handle. After a
     /// restore, the result of a script that had a handle at the save is kept until the next
     /// run begins. `None` if there is no such script.
     ///
     /// # Panics
     ///
     /// When its result is read, if that is not a `T`.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use framestep_durable::prelude::*;
-    /// # #[durable]
-    /// # async fn door() { wait_seconds(60).await; }
-    /// # let runtime = Runtime::new(Registry::new().script(door));
-    /// let door = runtime.start(door()).id();
-    /// if let Some(door) = runtime.handle::<()>(door) {
-    ///     door.stop();
-    /// }
-    /// assert!(!runtime.is_alive(door));
-    /// ```
     pub fn handle<T>(&self, id: ScriptId) -> Option<ScriptHandle<T>> {
         let birth = self.shared.birth(id)?;
         Some(ScriptHandle::of(Joins::new(&self.shared, id, Some(birth))))
