@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::bytes::{Bytes, SourceTopic};
-use crate::script::{Awaited, Numbered, ScriptCell, Slot};
+use crate::script::{Awaited, Numbered, ScriptCell, Slot, poll_again};
 use crate::wait::value::read;
 
 /// The wait of a script for a value that a condition accepts, and for the next ones of a stream.
@@ -125,7 +125,7 @@ fn poll_value(
             // The condition has changed it, and is called again: while the wait is
             // being polled, a change does not find it.
             *is_new = true;
-            cx.waker().wake_by_ref();
+            poll_again(cx);
         }
         Poll::Pending
     }))

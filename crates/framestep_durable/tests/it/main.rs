@@ -57,6 +57,7 @@ mod policies;
 mod ported;
 mod promises;
 mod questions;
+mod refusals;
 mod reload;
 mod requests;
 mod resimulated;
