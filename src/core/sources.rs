@@ -124,20 +124,17 @@ impl Sources {
         }
         let is_due = key.is_some() && known.keyed.len() >= known.sweep_at;
         let mut unused = if is_due { known.sweep() } else { Vec::new() };
-        let state = match known.entry(key.map(|key| &**key)) {
-            Some(there) => {
-                let state = Rc::clone(&there.state);
-                unused.push(entry);
-                state
+        let state = if let Some(there) = known.entry(key.map(|key| &**key)) {
+            let state = Rc::clone(&there.state);
+            unused.push(entry);
+            state
+        } else {
+            let state = Rc::clone(&entry.state);
+            match key {
+                Some(key) => drop(known.keyed.insert(Rc::clone(key), entry)),
+                None => known.alone = Some(entry),
             }
-            None => {
-                let state = Rc::clone(&entry.state);
-                match key {
-                    Some(key) => drop(known.keyed.insert(Rc::clone(key), entry)),
-                    None => known.alone = Some(entry),
-                }
-                state
-            }
+            state
         };
         Added {
             state: Ok(state),
@@ -153,11 +150,10 @@ impl Sources {
     #[inline]
     pub(crate) fn declare(&self, declared: &Declared) -> Result<(), Declared> {
         let said = Said::of(declared);
-        let is_known = |alike: &Box<Alike>| alike[said.place()].get() == Some(said);
-        if self.alike.get().is_some_and(is_known) {
-            return Ok(());
+        match self.alike.get() {
+            Some(alike) if alike[said.place()].get() == Some(said) => Ok(()),
+            _ => self.compare(declared, said),
         }
-        self.compare(declared, said)
     }
 
     #[cold]

@@ -185,7 +185,7 @@ impl Lending {
         let waiting = self.waiting.borrow();
         let kept = waiting.iter().find_map(|known| of_first(&known.closures));
         kept.or_else(|| {
-            let borrowed = self.find(|note| note.has_deferred())?;
+            let borrowed = self.find(|note| !note.0.deferred.borrow().is_empty())?;
             let closures = borrowed.note().0.deferred.borrow();
             of_first(&closures)
         })
