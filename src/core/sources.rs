@@ -2,6 +2,7 @@
 //! code.
 
 use std::any::{Any, TypeId};
+use std::cell::{Cell, OnceCell};
 use std::collections::BTreeMap;
 use std::panic::Location;
 use std::rc::Rc;
@@ -35,6 +36,40 @@ pub(crate) struct Entry {
 #[derive(Default)]
 pub(crate) struct Sources {
     names: Guarded<BTreeMap<(SourceKind, &'static str), Known>>,
+    /// What the code says of the names whose states a runtime has.
+    of_runtime: Guarded<BTreeMap<(SourceKind, &'static str), Declared>>,
+    /// Declarations that were like those, by their lines.
+    alike: OnceCell<Box<Alike>>,
+}
+
+/// So many declarations have places of their own, if their lines do not fall on the same one.
+const PLACES: usize = 64;
+
+type Alike = [Cell<Option<Said>>; PLACES];
+
+/// What makes a declaration the same one: a line may declare several.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Said {
+    line: *const Location<'static>,
+    name: *const str,
+    state: TypeId,
+    number: usize,
+}
+
+impl Said {
+    fn of(declared: &Declared) -> Self {
+        Said {
+            line: declared.place,
+            name: declared.name,
+            state: declared.state,
+            number: declared.number,
+        }
+    }
+
+    fn place(&self) -> usize {
+        // A location has three words.
+        self.line.addr() / size_of::<Location<'_>>() % PLACES
+    }
 }
 
 /// A name, and what there is of it.
@@ -65,7 +100,7 @@ impl Sources {
         let Some(known) = names.get(&(declared.kind, declared.name)) else {
             return Ok(None);
         };
-        known.expect(declared)?;
+        known.declared.expect(declared)?;
         Ok(known.entry(key).map(|entry| Rc::clone(&entry.state)))
     }
 
@@ -81,7 +116,7 @@ impl Sources {
                 keyed: BTreeMap::new(),
                 sweep_at: FEW_KEYS,
             });
-        if let Err(other) = known.expect(declared) {
+        if let Err(other) = known.declared.expect(declared) {
             return Added {
                 state: Err(other),
                 unused: vec![entry],
@@ -89,24 +124,57 @@ impl Sources {
         }
         let is_due = key.is_some() && known.keyed.len() >= known.sweep_at;
         let mut unused = if is_due { known.sweep() } else { Vec::new() };
-        let state = match known.entry(key.map(|key| &**key)) {
-            Some(there) => {
-                let state = Rc::clone(&there.state);
-                unused.push(entry);
-                state
+        let state = if let Some(there) = known.entry(key.map(|key| &**key)) {
+            let state = Rc::clone(&there.state);
+            unused.push(entry);
+            state
+        } else {
+            let state = Rc::clone(&entry.state);
+            match key {
+                Some(key) => drop(known.keyed.insert(Rc::clone(key), entry)),
+                None => known.alone = Some(entry),
             }
-            None => {
-                let state = Rc::clone(&entry.state);
-                match key {
-                    Some(key) => drop(known.keyed.insert(Rc::clone(key), entry)),
-                    None => known.alone = Some(entry),
-                }
-                state
-            }
+            state
         };
         Added {
             state: Ok(state),
             unused,
+        }
+    }
+
+    /// Notes what code says of a name whose state a runtime has.
+    ///
+    /// # Errors
+    ///
+    /// If other code says something else of the name: what it says.
+    #[inline]
+    pub(crate) fn declare(&self, declared: &Declared) -> Result<(), Declared> {
+        let said = Said::of(declared);
+        match self.alike.get() {
+            Some(alike) if alike[said.place()].get() == Some(said) => Ok(()),
+            _ => self.compare(declared, said),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn compare(&self, declared: &Declared, said: Said) -> Result<(), Declared> {
+        let mut names = self.of_runtime.borrow_mut();
+        let name = (declared.kind, declared.name);
+        let known = names.entry(name).or_insert(*declared);
+        known.expect(declared)?;
+        let alike = self
+            .alike
+            .get_or_init(|| Box::new([const { Cell::new(None) }; PLACES]));
+        alike[said.place()].set(Some(said));
+        Ok(())
+    }
+
+    /// Forgets what code has said of the names of a runtime: other code takes its place.
+    pub(crate) fn forget_declared(&self) {
+        self.of_runtime.take();
+        for place in self.alike.get().into_iter().flat_map(|alike| alike.iter()) {
+            place.set(None);
         }
     }
 
@@ -126,19 +194,21 @@ pub(crate) struct Added {
     pub(crate) unused: Vec<Entry>,
 }
 
-impl Known {
+impl Declared {
     /// # Errors
     ///
-    /// If other code says something else of the name: what it says.
-    fn expect(&self, declared: &Declared) -> Result<(), Declared> {
+    /// If other code says something else of the name: what this one says.
+    fn expect(&self, other: &Declared) -> Result<(), Declared> {
         let of = |declared: &Declared| (declared.state, declared.number);
-        if of(&self.declared) == of(declared) {
+        if of(self) == of(other) {
             Ok(())
         } else {
-            Err(self.declared)
+            Err(*self)
         }
     }
+}
 
+impl Known {
     fn entry(&self, key: Option<&str>) -> Option<&Entry> {
         match key {
             None => self.alone.as_ref(),

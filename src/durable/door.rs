@@ -18,12 +18,12 @@ use crate::core::owners::{NextEnd, OwnerKey};
 use crate::core::report::{self, panics};
 use crate::core::scope::named;
 use crate::core::task::{MoveIn, Moved, Moving, move_in};
-use crate::core::view::View;
+use crate::core::view::{Script, View};
 use crate::core::{Core, run, wake};
 use crate::executor::Executor;
 use crate::image::{ClockNames, Damaged, Reader, Writer};
-use crate::inspect::{Line, Report};
-use crate::lend::{self, LendError};
+use crate::inspect::{Line, Report, SpawnError};
+use crate::lend::{self, Dismissed, LendError, Origin};
 use crate::task::coroutine::{Coroutine, CoroutineId};
 use crate::task::owner::Owner;
 use crate::time::{Clock, ClockGuard, FrameClock, Phase, PhaseIndex, Time};
@@ -73,6 +73,11 @@ impl Door {
     #[track_caller]
     pub fn assert_idle(&self, call: &str) {
         run::assert_idle(&self.core, call);
+    }
+
+    /// Forgets what code has said of the names of signals, watches and semaphores: other code takes its place.
+    pub fn forget_declared(&self) {
+        self.core.sources.forget_declared();
     }
 
     /// The names of the types that are lent, the innermost first.
@@ -217,7 +222,34 @@ impl Door {
     pub fn check(&self, coroutines: &[CoroutineId]) -> Result<(), Unsavable> {
         let keys = self.keys(coroutines)?;
         wake::take_messages_between_runs(&self.core);
-        image::check(View::new(&self.core), &keys)
+        image::check(View::new(&self.core), &keys)?;
+        match self.core.lent.first_deferred() {
+            Some(Origin {
+                function,
+                state,
+                place,
+            }) => Err(Unsavable::Deferred {
+                function,
+                state,
+                place,
+            }),
+            None => Ok(()),
+        }
+    }
+
+    /// Takes the closures that wait for lent state, for the caller to drop: what replaces the state of the executor is of
+    /// another time.
+    #[must_use = "dropping it calls user code"]
+    pub fn dismiss_deferred(&self) -> Dismissed {
+        self.core.lent.dismiss()
+    }
+
+    /// Whether something has a waker of a coroutine.
+    #[must_use]
+    pub fn is_waker_held(&self, id: CoroutineId) -> bool {
+        let key = self.core.key_of(id);
+        let script = key.and_then(|key| View::new(&self.core).get(key));
+        script.is_some_and(Script::is_waker_held)
     }
 
     fn keys(&self, coroutines: &[CoroutineId]) -> Result<Vec<TaskKey>, Unsavable> {
@@ -355,6 +387,21 @@ impl Door {
         image::load_lists(&self.core, &names, image)?;
         image::load_owner_ends(&self.core, owners, &names, image)?;
         requests::load(&self.core, owners, clocks, image, stops)
+    }
+
+    /// Reports that a coroutine is refused whose owner is not there any more, or is of another executor.
+    pub fn report_refused(&self, name: &'static str, place: Line) {
+        let report = Report::Refused {
+            name: name.into(),
+            place,
+            reason: SpawnError::OwnerGone,
+        };
+        report::refused(Some(&self.core), &report);
+    }
+
+    /// Reports a call that has no use.
+    pub fn report_suspicious(&self, text: String, place: Line) {
+        report::refused(Some(&self.core), &Report::SuspiciousCall { place, text });
     }
 
     /// Reports that no script of an owner has read the request to stop that `place` has made, and

@@ -18,6 +18,7 @@ use crate::core::task::Task;
 use crate::core::timer::{TimerList, Unit};
 use crate::core::view::{PhaseView, Script, View};
 use crate::image::{ClockNames, Damaged, Reader, Writer};
+use crate::inspect::Line;
 use crate::task::coroutine::CoroutineId;
 use crate::task::owner::Owner;
 use crate::time::{Asks, ClockIndex, PhaseIndex};
@@ -39,12 +40,7 @@ pub(super) fn check(view: View<'_>, tasks: &[TaskKey]) -> Result<(), Unsavable> 
             view.first_foreign().map(Script::id),
         ));
     }
-    // Nothing that is saved keeps a waker.
-    let mut scripts = tasks.iter().filter_map(|&key| view.get(key));
-    match scripts.find(|script| script.is_waker_held()) {
-        Some(script) => Err(Unsavable::OtherWait(script.id())),
-        None => Ok(()),
-    }
+    Ok(())
 }
 
 /// Checks that all waits that are registered have a number.
@@ -343,9 +339,17 @@ pub enum Unsavable {
     WorkLeft,
     /// This coroutine polls a wait with another waker than its own.
     ForeignWakers(Option<CoroutineId>),
-    /// This coroutine has registered a wait that the caller does not know, or something keeps a
-    /// waker of it.
+    /// This coroutine has registered a wait that the caller does not know.
     OtherWait(CoroutineId),
+    /// A closure waits for state that is not lent.
+    Deferred {
+        /// The function that it was passed to.
+        function: &'static str,
+        /// The type of the state.
+        state: &'static str,
+        /// Where it was passed.
+        place: Line,
+    },
     /// A guard changes the speed of a clock.
     ClockGuards,
     /// A wait counts on a clock that the caller does not know.
@@ -368,7 +372,20 @@ impl fmt::Display for Unsavable {
             }
             Unsavable::OtherWait(_) => {
                 "it awaits what is not recorded, such as a signal, a watch or a semaphore of \
-                 `framestep`, or a future of another crate: use the waits of `framestep_durable`"
+                 `framestep`, or a future of another crate: use the waits of `framestep_durable`, or let the host \
+                 await it and `ask` for the result"
+            }
+            Unsavable::Deferred {
+                function,
+                state,
+                place,
+            } => {
+                return write!(
+                    f,
+                    "the closure of the `{function}` at {place} waits for a `{state}`, and a load could not call it: its \
+                     script has ended where none is lent. Save after the next frame that lends one, or let the closure \
+                     be called before, by `lend` or `runtime.executor().handle().clean_up(&mut world)`"
+                );
             }
             Unsavable::ClockGuards => {
                 "a guard holds a clock or scales it: use `pause` and `set_scale` on clocks that \

@@ -15,7 +15,7 @@ mod source;
 mod wait;
 
 pub use crate::core::scope::recording::{
-    is_recorded_by, number_of_recorder, record, replay, unrecorded,
+    is_recorded_by, number_of_recorder, poll_heard, record, replay, unrecorded,
 };
 pub use crate::image::{ClockNames, Damaged, Reader, Writer};
 pub use crate::inspect::to_stderr;

@@ -55,6 +55,10 @@ pub trait Recorder {
         asks: Asks<'_>,
     ) -> Poll<Given>;
 
+    /// A poll of the coroutine gives its waker away, or calls it if `is_called`. No wait that is recorded does. Calls no
+    /// user code.
+    fn uses_waker(&self, is_called: bool);
+
     /// A wait is dropped, or made as new.
     fn forget(&self, ticket: u64);
 

@@ -1,6 +1,7 @@
 //! Closures that wait for lent state.
 
 use std::any::TypeId;
+use std::fmt;
 use std::panic::Location;
 
 use crate::core::base::call::Foreign;
@@ -20,12 +21,21 @@ pub(super) struct Deferred {
     pub(super) origin: Origin,
 }
 
+/// Closures that do not wait any more. They are dropped with this.
+pub struct Dismissed(#[expect(dead_code, reason = "it is only dropped")] pub(super) Vec<Deferred>);
+
+impl fmt::Debug for Dismissed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Dismissed").finish_non_exhaustive()
+    }
+}
+
 /// The origin of a closure, for the report of a panic.
 #[derive(Clone, Copy)]
-pub(super) struct Origin {
-    pub(super) function: &'static str,
-    pub(super) state: &'static str,
-    pub(super) place: &'static Location<'static>,
+pub(crate) struct Origin {
+    pub(crate) function: &'static str,
+    pub(crate) state: &'static str,
+    pub(crate) place: &'static Location<'static>,
 }
 
 impl Origin {

@@ -32,6 +32,7 @@ mod note;
 mod own;
 
 pub(crate) use borrow::{borrow_here, borrow_mut_here};
+pub(crate) use kept::{Dismissed, Origin};
 pub(crate) use link::{as_key, clean_up, has_clean_up, plain};
 pub(crate) use note::Lending;
 

@@ -28,7 +28,7 @@ use crate::core::scope;
 
 use super::deferred;
 use super::error::LendError;
-use super::kept::Deferred;
+use super::kept::{Deferred, Dismissed, Origin};
 use super::key::Lend;
 
 /// The note of one call of [`link`].
@@ -177,6 +177,29 @@ impl Lending {
         let mut waiting = self.waiting.borrow_mut();
         let known = waiting.iter_mut().find(|known| known.of == of);
         known.map_or_else(VecDeque::new, |known| mem::take(&mut known.closures))
+    }
+
+    /// The origin of a closure that waits for a lend, or for the end of a borrow.
+    pub(crate) fn first_deferred(&self) -> Option<Origin> {
+        let of_first = |closures: &VecDeque<Deferred>| closures.front().map(|first| first.origin);
+        let waiting = self.waiting.borrow();
+        let kept = waiting.iter().find_map(|known| of_first(&known.closures));
+        kept.or_else(|| {
+            let borrowed = self.find(|note| !note.0.deferred.borrow().is_empty())?;
+            let closures = borrowed.note().0.deferred.borrow();
+            of_first(&closures)
+        })
+    }
+
+    /// Takes all closures that wait, for the caller to drop.
+    pub(crate) fn dismiss(&self) -> Dismissed {
+        let waiting = self.waiting.take().into_iter();
+        let mut taken: Vec<_> = waiting.flat_map(|known| known.closures).collect();
+        self.find(|note| {
+            taken.extend(note.0.deferred.take());
+            false
+        });
+        Dismissed(taken)
     }
 
     /// Drops the closures that wait: the executor is gone.

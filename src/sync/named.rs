@@ -359,9 +359,28 @@ pub(crate) fn find_here<S: State + 'static, R: RuntimeHere>(
     runtime: fn() -> Box<S::Runtime>,
 ) -> Result<At<S>, Missing> {
     if R::is_here() {
+        let declared = declared(name);
+        // A script that is replayed is in no executor: it makes the calls of one that was.
+        let known = scope::with(|scope| {
+            scope.map_or(Ok(()), |scope| scope.core().sources.declare(&declared))
+        });
+        known.map_err(|other| Missing::Another(Box::new([other, declared])))?;
         Ok(At::Runtime(runtime()))
     } else {
         find_in_executor(name)
+    }
+}
+
+/// What the code says of a name.
+#[inline]
+fn declared<S: State + 'static>(name: &Name<S>) -> Declared {
+    Declared {
+        kind: S::KIND,
+        name: name.base,
+        state: TypeId::of::<S>(),
+        number: S::number(&name.start),
+        what: S::describe,
+        place: name.place,
     }
 }
 
@@ -369,14 +388,7 @@ pub(crate) fn find_here<S: State + 'static, R: RuntimeHere>(
 fn find_by_name<S: State + 'static>(name: &Name<S>) -> Result<Rc<S>, Missing> {
     let core = scope::with(|scope| scope.map(|scope| scope.core().rc()));
     let core = core.ok_or(Missing::NoExecutor)?;
-    let declared = Declared {
-        kind: S::KIND,
-        name: name.base,
-        state: TypeId::of::<S>(),
-        number: S::number(&name.start),
-        what: S::describe,
-        place: name.place,
-    };
+    let declared = declared(name);
     let another = |other| Missing::Another(Box::new([other, declared]));
     let of_type = |state: Rc<dyn Any>| {
         let state = state.downcast::<S>();

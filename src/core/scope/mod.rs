@@ -218,6 +218,7 @@ impl<'c> Scope<'c> {
     /// poll returns.
     fn task_waker(&self) -> Waker {
         if self.is_on_this_thread() {
+            self.note_use_of_waker(false);
             match self.current() {
                 Some(task) => wake::task_waker(self.core(), task),
                 None => Waker::noop().clone(),
@@ -231,6 +232,7 @@ impl<'c> Scope<'c> {
     fn wake_current(&self) {
         if self.is_on_this_thread() {
             if let Some(task) = self.current() {
+                self.note_use_of_waker(true);
                 wake::wake(self.core(), task.task_key());
             }
         } else {

@@ -98,6 +98,20 @@ pub fn record<R>(recorder: &dyn Recorder, serial: u32, is_live: bool, f: impl Fn
     })
 }
 
+/// Polls the coroutine that is recorded here with the waker that its scope lends, even if it has a task waker: the
+/// recorder hears of each use of that one.
+#[inline]
+pub fn poll_heard<R>(cx: &mut Context<'_>, poll: impl FnOnce(&mut Context<'_>) -> R) -> R {
+    scope::with(|scope| match scope.filter(|scope| scope.is_recorded()) {
+        Some(scope) => {
+            let mut lent = scope.context();
+            let _lent = scope.lend(lent.waker());
+            poll(&mut lent)
+        }
+        None => poll(cx),
+    })
+}
+
 /// Calls `f`, in which a coroutine of no executor is replayed.
 pub fn replay<R>(recorder: &dyn Recorder, serial: u32, f: impl FnOnce() -> R) -> R {
     /// Shows the scopes again, even when unwinding.
@@ -151,6 +165,12 @@ impl Scope<'_> {
     #[inline(always)]
     pub(crate) fn is_recorded(&self) -> bool {
         !self.recording.get().is_null()
+    }
+
+    /// Tells the recorder, if there is one, that the lent waker is cloned or called.
+    #[cold]
+    pub(super) fn note_use_of_waker(&self, is_called: bool) {
+        self.with_recording(|recording| recording.recorder.uses_waker(is_called));
     }
 
     #[inline(always)]

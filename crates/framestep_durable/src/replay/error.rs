@@ -15,7 +15,7 @@ use crate::replay::Divergence;
 pub enum SaveError {
     /// The executor is not in a state that can be saved.
     Executor(String),
-    /// A script waits for something that is not recorded.
+    /// A script waits for something that is not recorded, or has done so in its present chapter.
     NotRecorded {
         /// The script.
         script: ScriptId,
@@ -25,6 +25,8 @@ pub enum SaveError {
         after: Option<String>,
         /// What it waits for.
         why: String,
+        /// Whether that has come: the script can be saved in its next chapter.
+        is_over: bool,
     },
     /// A script could not be restored from this save. In debug builds, each save is tried.
     Verify(RestoreError),
@@ -59,6 +61,7 @@ impl fmt::Display for SaveError {
                 name,
                 after,
                 why,
+                ..
             } => {
                 write!(f, "the script `{name}` ({script}) cannot be saved")?;
                 if let Some(after) = after {

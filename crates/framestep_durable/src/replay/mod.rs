@@ -12,6 +12,7 @@ pub(crate) use self::error::{RestoreError, SaveError};
 
 use std::rc::Rc;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 
 use framestep::durable::{phase_of, take_outside_wait};
@@ -150,11 +151,34 @@ enum Reads {
 const OTHER_FIELDS: &str = "its fields or variants have other names, or another order. Save it described, or \
                             raise the version of the script and migrate it";
 
-/// A waker that does nothing, and whose clones are counted.
-struct CountsClones;
+/// A waker that does nothing but note its use. The waits of durable scripts have none: what uses it waits for what is not
+/// recorded.
+#[derive(Default)]
+struct NotesUse {
+    is_called: AtomicBool,
+}
 
-impl Wake for CountsClones {
-    fn wake(self: Arc<Self>) {}
+impl NotesUse {
+    /// Makes it. The waker is to be used in one poll.
+    fn new() -> (Arc<Self>, Waker) {
+        let notes = Arc::new(NotesUse::default());
+        (Arc::clone(&notes), Waker::from(notes))
+    }
+
+    /// Whether something has kept the waker, apart from who has made it, or has called it.
+    fn is_used(self: &Arc<Self>) -> bool {
+        Arc::strong_count(self) > 2 || self.is_called.load(Ordering::Relaxed)
+    }
+}
+
+impl Wake for NotesUse {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        self.is_called.store(true, Ordering::Relaxed);
+    }
 }
 
 /// Replays the journal of a new script. Returns an error if the script does not fit it.
@@ -269,12 +293,9 @@ fn poll_within(
     goes_on: &dyn Fn() -> Result<bool, Found>,
     returned: &dyn Fn(u32) -> Found,
 ) -> Result<(), Found> {
-    let clones = Arc::new(CountsClones);
-    let waker = Waker::from(Arc::clone(&clones));
+    let (uses, waker) = NotesUse::new();
     let mut cx = Context::from_waker(&waker);
     let _ = take_outside_wait();
-    // The waits of durable scripts keep no waker: what keeps one waits for what is not recorded.
-    let is_kept = || Arc::strong_count(&clones) > 2;
     let not_recorded = || Found::NotRecorded {
         entry: cell.replayed(),
         at: take_outside_wait(),
@@ -308,11 +329,36 @@ fn poll_within(
             let returned = returned(cell.replayed());
             Err(cell.divergence().unwrap_or(returned))
         }
-        // A future that kept the waker is not of this package, and has no entries: that is why the script did
-        // not come further, or waits for more than its save knows.
-        Ok(Ok(Poll::Pending) | Err(Found::NotReached { .. })) if is_kept() => Err(not_recorded()),
+        // A future that has used the waker is not of this package, and has no entries: that is why the script did not
+        // come further.
+        Ok(Err(Found::NotReached { .. })) if uses.is_used() => Err(not_recorded()),
+        // Or the script waits for more than its save knows, unless that was dropped on the way.
+        Ok(Ok(Poll::Pending)) if uses.is_used() && uses_waker_again(cell) => Err(not_recorded()),
         Ok(Ok(Poll::Pending)) => Ok(()),
         Ok(Err(found)) => Err(found),
+    }
+}
+
+/// Whether a script that was replayed waits for what is not recorded, and not only had something that is dropped by now,
+/// and of which something still has the waker. What it waits for uses the waker of a next poll, too.
+fn uses_waker_again(cell: &Rc<ScriptCell>) -> bool {
+    // A recorded wait would have to be looked for in changed code.
+    if cell.is_aligned() || cell.chapter().waits.is_empty() {
+        return true;
+    }
+    let (uses, waker) = NotesUse::new();
+    let polled = quiet::catch(|| {
+        let mut future = cell.future().borrow_mut();
+        let future = future.as_mut().expect("it has been made");
+        let polled = future.as_mut().poll(&mut Context::from_waker(&waker));
+        polled.map(drop).is_pending()
+    });
+    match polled {
+        Ok(is_pending) => !is_pending || uses.is_used() || cell.divergence().is_some(),
+        Err(payload) => {
+            dispose(payload);
+            true
+        }
     }
 }
 

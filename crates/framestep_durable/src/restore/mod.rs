@@ -187,8 +187,10 @@ impl Shared {
         clocks.keep();
         // From here on, nothing fails: what a file may say was tried above. All is replaced in one step. The
         // hooks of the host may use the runtime, so they are called before or after it, never in the middle.
+        let late = self.door.dismiss_deferred();
         let act = || self.door.replace(|| self.rebuild(save, &prepared.scripts));
         let rebuilt = self.losses.hold(act);
+        drop(late);
         debug_assert!(
             rebuilt.is_ok(),
             "damage is found before anything is replaced"

@@ -240,6 +240,8 @@ impl Runtime {
         let exchange = Exchange::begin(shared, registry);
         let restored = shared.restore(save, &mut policy, true)?;
         exchange.keep();
+        // The new code may say something else of a name.
+        self.shared().door.forget_declared();
         Ok(shared.reloaded(save, restored))
     }
 

@@ -195,8 +195,15 @@ impl Joins {
         let id = self.id();
         let name = "join";
         let mut line = None;
+        let of = self.shared.as_ptr();
         let begin = |cell: &ScriptCell| {
             let shared = cell.shared();
+            assert!(
+                std::ptr::eq(of, Rc::as_ptr(shared)),
+                "the script `{}` awaits the script {id} of another runtime, which is saved without this one: let the host \
+                 await that, and `ask` for the result",
+                cell.name()
+            );
             if let Some(owner) = shared.owner_to_stop(id) {
                 expect_from_outside(cell, owner, "stop_within()");
                 return OwnerEnd::begin(&shared.owners, owner);

@@ -101,12 +101,18 @@ fn make(call: &'static str, parent: Option<OwnerId>, clock: Option<ClockId>) -> 
             shared.clocks.expect(clock);
         }
         let made = shared.add_owner(above, clock).unwrap_or_else(|| {
-            assert!(
-                !is_host,
-                "`{call}` at {at}: owner #{} has been dropped, or is of another runtime: take an owner that is alive, \
-                 or make one that is below none with `owner()`",
+            let why = format!(
+                "owner #{} has been dropped, or is of another runtime",
                 above.map_or(0, |above| above.0)
             );
+            assert!(
+                !is_host,
+                "`{call}` at {at}: {why}: take an owner that is alive, or make one that is below none with `owner()`"
+            );
+            let text = format!(
+                "`{call}` makes an owner that refuses all scripts: {why}. Take an owner that is alive"
+            );
+            shared.door.report_suspicious(text, at);
             shared.owners.next_id()
         });
         made.0
@@ -116,7 +122,7 @@ fn make(call: &'static str, parent: Option<OwnerId>, clock: Option<ClockId>) -> 
 
 impl OwnerId {
     /// Makes an owner below this one. What happens to this one also happens to it. If this one has been dropped, a
-    /// script gets one that refuses all scripts.
+    /// script gets one that refuses all scripts, which is [reported](framestep::inspect::Report::SuspiciousCall).
     ///
     /// # Panics
     ///

@@ -38,7 +38,8 @@ pub fn start_in<S: DurableScript>(phase: Phase, script: S) -> ScriptHandle<S::Ou
     make("start", script, Making::STARTS.in_phase(phase))
 }
 
-/// Starts a script on an owner.
+/// Starts a script on an owner. One that is inactive, has been dropped or is of another runtime refuses it, which is
+/// [reported](framestep::inspect::Report::Refused).
 ///
 /// # Panics
 ///
@@ -58,7 +59,7 @@ pub fn spawn<S: DurableScript>(script: S) -> ScriptHandle<S::Output> {
     make("spawn", script, Making::SPAWNS)
 }
 
-/// Spawns a script on an owner.
+/// Spawns a script on an owner, which may refuse it as in [`start_on`].
 ///
 /// # Panics
 ///

@@ -28,7 +28,12 @@ use crate::replay::{SaveError, SiteNumbers};
 use crate::runtime::Runtime;
 use crate::save::file::{Summed, World, checksum_of};
 use crate::script::shared::scratch::Numbers;
-use crate::script::{EndedImage, ScriptCell, Shared};
+use crate::script::{EndedImage, ScriptCell, Shared, Unrecorded};
+
+/// Why a script cannot be saved in the chapter in which something that is not recorded has resumed it.
+const RESUMED: &str = "it has gone on because of what is not recorded, such as a future of another crate, and a load could \
+                       not tell when. It can be saved again in its next chapter. Let the host await that and `ask` for \
+                       the result, or begin a chapter after it";
 
 impl Shared {
     /// Takes a save state.
@@ -150,6 +155,12 @@ impl Shared {
             self.refused(&scripts, error)
         };
         checked.map_err(refused)?;
+        let mut unrecorded = scripts
+            .values()
+            .filter_map(|cell| self.depends_on_unrecorded(cell));
+        if let Some(error) = unrecorded.next() {
+            return Err(error);
+        }
         let clocks = self.door.name_clocks(&self.clocks.all());
         // Those of the executor are nineteen.
         out.clocks.reserve(20);
@@ -188,23 +199,38 @@ impl Shared {
         let script = scripts.iter().find(|cell| cell.coroutine_id() == Some(of));
         match (script, error) {
             (None, _) => error.into(),
-            (Some(cell), Unsavable::OtherWait(_)) => SaveError::NotRecorded {
-                script: cell.id,
-                name: cell.name().to_owned(),
-                after: self.last_entry(cell),
-                why: error.to_string(),
-            },
+            (Some(cell), Unsavable::OtherWait(_)) => self.not_recorded(cell, None),
             (Some(cell), _) => {
                 SaveError::Executor(format!("the script `{}`: {error}", cell.name()))
             }
         }
     }
 
-    /// Says what a script has recorded last.
-    fn last_entry(&self, cell: &ScriptCell) -> Option<String> {
+    /// Why a script cannot be saved that depends on what is not recorded.
+    fn depends_on_unrecorded(&self, cell: &ScriptCell) -> Option<SaveError> {
+        Some(match cell.unrecorded()? {
+            Unrecorded::Awaited => self.not_recorded(cell, None),
+            Unrecorded::Resumed(entries) => self.not_recorded(cell, Some(entries)),
+        })
+    }
+
+    /// The error about what a script awaits, or what has resumed it after so many entries.
+    fn not_recorded(&self, cell: &ScriptCell, resumed: Option<u32>) -> SaveError {
         let journal = cell.journal();
-        let (kind, site) = journal.at(journal.entries().checked_sub(1)?)?;
-        Some(said_at(kind, site, &self.sites.sites()))
+        let entries = resumed.unwrap_or_else(|| journal.entries());
+        let last = entries.checked_sub(1).and_then(|last| journal.at(last));
+        let coroutine = cell.coroutine_id();
+        let why = match coroutine {
+            Some(id) if resumed.is_none() => Unsavable::OtherWait(id).to_string(),
+            _ => RESUMED.to_owned(),
+        };
+        SaveError::NotRecorded {
+            script: cell.id,
+            name: cell.name().to_owned(),
+            after: last.map(|(kind, site)| said_at(kind, site, &self.sites.sites())),
+            why,
+            is_over: resumed.is_some(),
+        }
     }
 
     fn save_owners(&self) -> Vec<OwnerImage> {
@@ -292,7 +318,13 @@ impl Shared {
     /// Replays the script that cannot be saved, to find the line of the wait. Returns what that
     /// finds, or else the error.
     pub(crate) fn explain(self: &Rc<Self>, error: SaveError) -> SaveError {
-        let SaveError::NotRecorded { script, .. } = &error else {
+        // Where it is over, a replay waits for it again, or comes from another time: that says less.
+        let SaveError::NotRecorded {
+            script,
+            is_over: false,
+            ..
+        } = &error
+        else {
             return error;
         };
         let Some(cell) = self.scripts.get(*script) else {

@@ -20,6 +20,7 @@ use crate::places::Table;
 use crate::places::note::{self, Here};
 use crate::script::aligned::{Aligned, Hold, Realigned};
 use crate::script::cursor::Replay;
+use crate::script::waker_uses::WakerUses;
 use crate::script::{Begun, ChapterFuture, Code, KeptImage, ScriptImage, Shared, WaitImage, Waits};
 
 /// How the waits and effects of a script behave.
@@ -86,8 +87,9 @@ pub(crate) struct ScriptCell {
     pub(crate) carried: RefCell<Vec<Carried>>,
     /// The events that subscriptions had not read which this poll has dropped.
     unread: RefCell<Vec<(Topic, u64)>>,
-    /// Whether there are any, or were before this poll.
-    has_unread: Cell<bool>,
+    /// Whether the next poll looks at what this one has left.
+    looks_back: Cell<bool>,
+    pub(super) waker_uses: WakerUses,
     /// The coroutine that runs the script, while there are handles.
     pub(crate) coroutine: RefCell<Option<Coroutine<()>>>,
     coroutine_id: Cell<Option<CoroutineId>>,
@@ -178,7 +180,8 @@ impl ScriptCell {
             new_waits: RefCell::default(),
             carried: RefCell::default(),
             unread: RefCell::default(),
-            has_unread: Cell::new(false),
+            looks_back: Cell::new(false),
+            waker_uses: WakerUses::default(),
             coroutine: RefCell::default(),
             coroutine_id: Cell::new(None),
         }
@@ -375,8 +378,8 @@ impl ScriptCell {
     pub(crate) fn begin_poll(&self) {
         let has_begun = self.has_begun();
         self.begins_poll.set(has_begun);
-        if self.has_unread.get() {
-            self.forget_unread();
+        if self.looks_back.get() {
+            self.look_back();
         }
         if !has_begun {
             self.note_coroutine();
@@ -417,6 +420,7 @@ impl ScriptCell {
         self.chapters.set((self.chapters.get() + 1) & 0xFF_FFFF);
         note::replace(0);
         self.length.reset(&self.shared.long_chapters);
+        self.waker_uses.reset();
         self.future.replace(Some(future));
         self.report_unread();
     }
@@ -425,19 +429,20 @@ impl ScriptCell {
     pub(crate) fn note_unread(&self, unread: (Topic, u64)) {
         if self.is_live() {
             self.unread.borrow_mut().push(unread);
-            self.has_unread.set(true);
+            self.look_back_next();
         }
     }
 
-    /// Forgets in the next poll what an aligned replay has left.
-    pub(super) fn expect_new_waits(&self) {
-        self.has_unread.set(true);
+    /// Makes the next poll look at what this one, or an aligned replay, leaves.
+    pub(super) fn look_back_next(&self) {
+        self.looks_back.set(true);
     }
 
-    /// Forgets what an earlier poll has noted, in the chapter that goes on.
+    /// Looks at what an earlier poll has left, in the chapter that goes on.
     #[cold]
-    fn forget_unread(&self) {
-        self.has_unread.set(false);
+    fn look_back(&self) {
+        self.looks_back.set(false);
+        self.look_at_waker_uses();
         self.unread.take();
         if self.realigned.take().has_new_waits {
             // They begin in this poll.
@@ -487,6 +492,11 @@ impl ScriptCell {
     #[inline]
     pub(crate) fn is_live(&self) -> bool {
         self.mode.get() == Mode::Live
+    }
+
+    /// Whether its code has changed since the save that is read to it.
+    pub(crate) fn is_aligned(&self) -> bool {
+        self.is_aligned.get()
     }
 
     /// Whether it is being replayed, or [begins new waits](Self::begin_new_waits) after that.

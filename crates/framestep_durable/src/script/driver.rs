@@ -8,6 +8,8 @@ use std::rc::Rc;
 use std::task::{Context, Poll};
 use std::thread;
 
+use framestep::durable::poll_heard;
+
 use crate::bytes::{dispose, message_of};
 use crate::script::{ChapterEnd, JoinError, ScriptCell, context};
 
@@ -61,7 +63,9 @@ impl Future for Driver {
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let polled = context::within(&self.cell, || {
-            catch_unwind(AssertUnwindSafe(|| self.poll_chapters(cx)))
+            catch_unwind(AssertUnwindSafe(|| {
+                poll_heard(cx, |cx| self.poll_chapters(cx))
+            }))
         });
         match polled {
             Ok(Poll::Pending) if self.cell.length.is_too_long() => {

@@ -1,5 +1,6 @@
 //! Making scripts.
 
+use std::panic::Location;
 use std::rc::Rc;
 
 use framestep::durable::unrecorded;
@@ -101,8 +102,12 @@ impl Shared {
             .map(|owner| owners.get(&owner).map(|entry| entry.owner.handle()));
         drop(owners);
         let name = cell.name();
-        // An owner that has been dropped refuses it.
-        if matches!(owner, Some(None)) || self.events.is_cleared() {
+        // An owner that has been dropped refuses it, and one of another runtime is not known here.
+        let is_refused = matches!(owner, Some(None));
+        if is_refused || self.events.is_cleared() {
+            if is_refused {
+                self.door.report_refused(name, Location::caller());
+            }
             drop(driver);
             return;
         }

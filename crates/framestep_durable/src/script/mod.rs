@@ -28,6 +28,7 @@ pub(crate) mod script_fn;
 pub(crate) mod shared;
 pub(crate) mod slot;
 mod stop_wait;
+pub(crate) mod waker_uses;
 
 pub(crate) use self::cell::{ScriptCell, counts};
 pub(crate) use self::driver::Driver;
@@ -51,6 +52,7 @@ pub(crate) use self::shared::stops::StopRequest;
 pub(crate) use self::shared::trail::Lent;
 pub(crate) use self::shared::{Limits, Shared};
 pub(crate) use self::slot::{Awaited, Join, NextWait, OwnerEnd, Pending, Slot, Waits};
+pub(crate) use self::waker_uses::{Unrecorded, poll_again};
 
 use std::future::Future;
 use std::pin::Pin;

@@ -117,6 +117,10 @@ impl Recorder for ScriptCell {
         polled.map(|wait| self.end_with(number, site, gives, &wait))
     }
 
+    fn uses_waker(&self, is_called: bool) {
+        self.note_use_of_waker(is_called);
+    }
+
     fn forget(&self, ticket: u64) {
         if let Some(number) = self.number_of(ticket) {
             drop(self.remove_wait(number));

@@ -125,6 +125,10 @@ impl Waits {
         pending.slot.ticket()
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.frame.is_none() && self.list.is_empty()
+    }
+
     /// Whether one of them is for the promise of this number.
     pub(crate) fn is_for_promise(&self, number: u64) -> bool {
         let is_it = |slot: &Slot| matches!(slot, Slot::Promise(other) if *other == number);

@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::bytes::{Bytes, SourceTopic};
-use crate::script::{Awaited, Numbered, ScriptCell, Slot};
+use crate::script::{Awaited, Numbered, ScriptCell, Slot, poll_again};
 use crate::wait::removal::Removed;
 use crate::wait::value::read;
 
@@ -126,7 +126,7 @@ fn poll_value(
             // The condition has changed it, and is called again: while the wait is
             // being polled, a change does not find it.
             *is_new = true;
-            cx.waker().wake_by_ref();
+            poll_again(cx);
         }
         Poll::Pending
     }))

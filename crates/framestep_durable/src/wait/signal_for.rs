@@ -8,7 +8,7 @@ use framestep::durable::{Event, Refused};
 use crate::bytes::{Bytes, SourceTopic};
 use crate::events::StreamGuard;
 use crate::events::signals::NO_LIMIT;
-use crate::script::{Awaited, NextWait, Numbered, ScriptCell, Slot};
+use crate::script::{Awaited, NextWait, Numbered, ScriptCell, Slot, poll_again};
 
 pub(super) const WAIT_FOR: &str = "signal.wait_for()";
 
@@ -58,7 +58,7 @@ pub(super) fn poll_accepted(
         if woken {
             events.await_again(cell.id, wait.number, &mut wait.listing);
             if events.stored_events(wait.stream) > 0 {
-                cx.waker().wake_by_ref();
+                poll_again(cx);
             }
         }
         Poll::Pending

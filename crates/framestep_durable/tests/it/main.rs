@@ -58,6 +58,7 @@ mod policies;
 mod ported;
 mod promises;
 mod questions;
+mod refusals;
 mod reload;
 mod removals;
 mod requests;

@@ -294,15 +294,15 @@ async fn composes(which: u32) {
 
 /// The entries of a composite, by call, without their lines.
 fn entries(which: u32) -> String {
-    let mut runtime = runtime();
+    let (mut runtime, mut world) = (runtime(), World::default());
     let script = runtime.start(composes(which));
-    runtime.run_frame(0.1);
+    runtime.run_frame_with(&mut world, 0.1);
     script.request_stop();
     for frame in 0..8 {
         if frame % 2 == 0 {
             runtime.named(&HIT).emit(frame);
         }
-        runtime.run_frame(0.1);
+        runtime.run_frame_with(&mut world, 0.1);
     }
     runtime.verify().unwrap();
     let shown = runtime.save_state().unwrap().to_string();

@@ -94,6 +94,11 @@ pub(crate) fn a_restart_drops_the_events_that_its_code_cannot_read() {
         let porter = unused::porter(Unread::of(&KNOCK), Unread::of(&KNOCK), 1);
         runtime.start(porter).detach();
         runtime.named(&KNOCK).emit(3);
+        let save = runtime.save_state().unwrap().to_bytes();
+        let save = SaveState::from_bytes(&save).unwrap();
+        // A host of another build, whose signal of that name has pairs.
+        let mut runtime = Runtime::new(Registry::new().script(unused::porter));
+        runtime.restore(&save, Policy::Fail).unwrap();
         runtime.named(&PAIRS).emit((4, 5));
         let save = runtime.save_state().unwrap().to_bytes();
         let save = SaveState::from_bytes(&save).unwrap();

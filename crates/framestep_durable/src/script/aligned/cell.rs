@@ -266,7 +266,7 @@ impl ScriptCell {
             let new = numbers.filter(is_new);
             let new = new.map(|number| (number, not_begun.remove(&number)));
             self.new_waits.replace(new.collect());
-            self.expect_new_waits();
+            self.look_back_next();
         }
     }
 
