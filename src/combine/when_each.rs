@@ -12,6 +12,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use futures::stream::{FusedStream, Stream};
 
 use crate::core::base::call::{self, Foreign};
+use crate::core::scope::recording;
 use crate::core::wake::waker::sync::{AtomicBool, Ordering};
 use crate::wait::NextItem;
 
@@ -77,7 +78,13 @@ use super::pinned;
 /// # Source
 ///
 /// `UniTask.WhenEach`; `asyncio.as_completed`; `JoinSet::join_next` of tokio.
+#[track_caller]
 pub fn when_each<F: Future>(futures: impl IntoIterator<Item = F>) -> WhenEach<F> {
+    recording::refuse_for(
+        "when_each",
+        "Start a durable script for each future, and pass the handles to `when_each` of `framestep_durable`; \
+         `join_all` and `race` take any futures",
+    );
     let futures: Box<[_]> = futures.into_iter().map(Some).collect();
     let woken = Woken::of(futures.len());
     WhenEach {

@@ -5,7 +5,6 @@
 use std::error::Error;
 use std::fmt;
 use std::future::Future;
-use std::panic::Location;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
@@ -233,7 +232,7 @@ impl<T> Future for Promise<T> {
         if self.is_done {
             polled_again("promise()");
         }
-        recording::refuse("Promise::await", Location::caller());
+        recording::refuse("Promise::await");
         let polled = Pin::new(&mut self.receiver).poll(cx);
         self.is_done = polled.is_ready();
         polled.map_err(|_| Canceled)

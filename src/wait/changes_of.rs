@@ -1,7 +1,6 @@
 //! The stream of changes of a value that is read in each frame.
 
 use std::fmt;
-use std::panic::Location;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
@@ -158,7 +157,7 @@ where
 
     #[track_caller]
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<T>> {
-        recording::refuse("changes_of", Location::caller());
+        recording::refuse("changes_of");
         let this = &mut *self;
         if this.known.is_none() {
             #[expect(

@@ -2,10 +2,11 @@
 
 pub use serde;
 
-pub use crate::places::note::{At, InPlace, note_place, place_of};
+pub use crate::places::note::{At, Branch, InPlace, note_place, place_of};
 pub use crate::places::table::{Place, Places};
 pub use crate::places::watch::{Running, Watched, watch_this_thread};
 pub use crate::script::place::promises_outside;
+pub use crate::script::saved::Saved;
 use crate::script::{Chapter, DurableScript};
 
 /// How a chapter ends whose function returns a `Result`, for `?`.

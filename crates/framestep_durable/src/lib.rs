@@ -83,7 +83,7 @@ mod wait;
 pub use bytes::hash::StableHash;
 pub use events::loss::Loss;
 #[doc(no_inline)]
-pub use framestep::lend::{Defer, DeferCall, defer};
+pub use framestep::lend::{Defer, DeferCall, defer, with_deferred};
 #[doc(no_inline)]
 pub use framestep::sync::{
     Acquire, Canceled, Changed, Changes, Key, Permit, Semaphore, Signal, Subscription, WaitSignal,
@@ -91,7 +91,7 @@ pub use framestep::sync::{
 };
 #[doc(alias = "CancellationToken")]
 #[doc(no_inline)]
-pub use framestep::task::{StopRequested, is_stop_requested, stop_requested};
+pub use framestep::task::{StopRequested, current_name, is_stop_requested, stop_requested};
 #[doc(no_inline)]
 pub use framestep::time::{Clock, ClockGuard, clock, delta_seconds, realtime, time};
 #[doc(inline)]
@@ -127,7 +127,7 @@ pub use save::send::SendSave;
 pub use script::aligned::changes::{Change, ChangeKind};
 pub use script::context::unrecorded;
 pub use script::defer::defer_call;
-pub use script::effect::{current, current_name, effect, with, with_once, with_ref};
+pub use script::effect::{current, effect, with, with_once, with_ref};
 pub use script::join_error::JoinError;
 pub use script::labels::{Labelled, labelled, place};
 pub use script::locals::ChangesNoLocal;

@@ -11,12 +11,14 @@
 //! for a replay before it panics.
 
 use std::cell::{Cell, RefCell};
+use std::panic::Location;
 use std::ptr;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 
 use crate::core::base::cell::Restore;
 use crate::core::registration::{Bound, Registration, another_script};
+use crate::core::report;
 use crate::core::scope::{self, INNERMOST, Scope};
 use crate::durable::{Asks, Begun, DurableWait, FrameWait, Given, Gives, Reads, Recorder};
 use crate::inspect::Line;
@@ -250,32 +252,64 @@ pub(crate) fn is_recording() -> bool {
     })
 }
 
-/// Panics if the coroutine that is polled or replayed here records what it does: `call` cannot be recorded.
+/// The name of the coroutine that records what it does here.
+pub(crate) fn name() -> Option<&'static str> {
+    recorded(|recording| recording.recorder.name())
+}
+
+/// Panics if the coroutine that is polled or replayed here records what it does: `call` cannot be recorded, and
+/// `framestep_durable` has one that can.
 #[inline]
-pub(crate) fn refuse(call: &'static str, at: Line) {
+#[track_caller]
+pub(crate) fn refuse(call: &'static str) {
+    refuse_for(
+        call,
+        "Use that of `framestep_durable`, or call it in the closure of a `with` or an `effect`",
+    );
+}
+
+/// The same of a call that `framestep_durable` does not have. The script calls something else `instead`.
+#[inline]
+#[track_caller]
+pub(crate) fn refuse_for(call: &'static str, instead: &'static str) {
     if is_recording() {
-        refuse_here(call, at);
+        refuse_here(call, instead);
     }
 }
 
 #[cold]
 #[inline(never)]
-fn refuse_here(call: &'static str, at: Line) {
-    recorded(|recording| recording.recorder.refuse(call, at));
+#[track_caller]
+fn refuse_here(call: &'static str, instead: &'static str) {
+    let at = Location::caller();
+    refused(recorded(|recording| recording.recorder.refuse(call, at, instead)).flatten());
 }
 
 /// The same of a call on a signal, a watch or a semaphore that no runtime knows.
 #[inline]
-pub(crate) fn refuse_source(call: &'static str, at: Line) {
+#[track_caller]
+pub(crate) fn refuse_source(call: &'static str) {
     if is_recording() {
-        refuse_source_here(call, at);
+        refuse_source_here(call);
     }
 }
 
 #[cold]
 #[inline(never)]
-fn refuse_source_here(call: &'static str, at: Line) {
-    recorded(|recording| recording.recorder.refuse_source(call, at));
+#[track_caller]
+fn refuse_source_here(call: &'static str) {
+    let at = Location::caller();
+    refused(recorded(|recording| recording.recorder.refuse_source(call, at)).flatten());
+}
+
+/// A destructor may be called because of a panic: a second one would end the process, so the call is reported, and done.
+#[track_caller]
+fn refused(why: Option<String>) {
+    match why {
+        None => {}
+        Some(why) if std::thread::panicking() => report::suspicious(Location::caller(), why),
+        Some(why) => panic!("{why}"),
+    }
 }
 
 /// A wait that a recorder can keep.
@@ -451,7 +485,7 @@ fn poll_begun(
         polled_again(name);
     }
     let Some(ticket) = registration.ticket_in(recording.serial) else {
-        another_script()
+        another_script(name, line)
     };
     // If the recorder panics, the wait is over.
     registration.end();
@@ -584,7 +618,7 @@ pub(crate) fn poll_stop(
             .as_ref()
             .is_some_and(|ticket| ticket.serial != serial)
         {
-            another_script();
+            another_script(call, at);
         }
         let known = ticket.as_ref().map(|ticket| ticket.number);
         match recording.recorder.poll_stop(known, call, at) {

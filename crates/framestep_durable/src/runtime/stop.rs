@@ -86,8 +86,8 @@ impl OwnerId {
     /// let registry = Registry::new().script(torch).script(forgetful).script(leave);
     /// let mut runtime = Runtime::new(registry);
     /// let level = runtime.owner();
-    /// runtime.start_on(level, torch()).detach();
-    /// runtime.start_on(level, forgetful()).detach();
+    /// runtime.start_on(level, torch());
+    /// runtime.start_on(level, forgetful());
     /// let leave = runtime.start(leave(level));
     /// for _ in 0..5 {
     ///     runtime.run_frame(0.25); // read in frame 1, over in frame 5
@@ -96,7 +96,7 @@ impl OwnerId {
     /// ```
     #[track_caller]
     pub fn stop_within(self, seconds: impl Seconds) -> StopWithin {
-        let length_ns = length_ns(seconds);
+        let length_ns = length_ns("stop_within", seconds);
         let cell = context::expect_outside_of_closures("stop_within");
         let (shared, place) = (cell.shared(), Location::caller());
         let mut birth = None;

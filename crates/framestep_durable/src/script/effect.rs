@@ -1,7 +1,6 @@
 //! Effects: what a script does besides waiting. Each effect is done once, and its result
 //! recorded.
 
-use std::borrow::Cow;
 use std::mem;
 use std::panic::Location;
 
@@ -113,7 +112,7 @@ pub fn with_ref<W: 'static, R: Recorded>(f: impl FnOnce(&W) -> R + ChangesNoLoca
 /// }
 ///
 /// let mut runtime = Runtime::new(Registry::new().script(quest));
-/// runtime.spawn(quest(1)).detach();
+/// runtime.spawn(quest(1));
 /// let mut gold = 0_u32;
 /// for _ in 0..10 {
 ///     runtime.run_frame_with(&mut gold, 0.5);
@@ -334,30 +333,25 @@ pub fn current() -> ScriptId {
     context::expect("current").id
 }
 
-/// The name of this script. Outside of a durable script, it is [`framestep::task::current_name`].
-///
-/// # Panics
-///
-/// Outside of an executor.
-#[track_caller]
-pub fn current_name() -> Cow<'static, str> {
-    match context::current() {
-        Some(cell) => Cow::Borrowed(cell.name()),
-        None => framestep::task::current_name(),
-    }
-}
-
 /// Does a command once, and records what it returns. The host does it in its runtime.
 #[track_caller]
 pub(crate) fn command<R: Serialize + DeserializeOwned + Default>(
     name: &'static str,
     f: impl FnOnce(&Shared) -> R,
 ) -> R {
-    let caller = Call::new(name, "").giving::<R>();
+    command_of(Call::new(name, ""), f)
+}
+
+/// The same of a command that a destructor does, which has no line of its own.
+pub(crate) fn command_of<R: Serialize + DeserializeOwned + Default>(
+    caller: Call,
+    f: impl FnOnce(&Shared) -> R,
+) -> R {
+    let caller = caller.giving::<R>();
     let cell = match place() {
         Some(Place::Script(cell)) => cell,
         Some(Place::Host(shared)) => return f(&shared),
-        None => context::refuse(name, None),
+        None => context::refuse(caller.function, None, caller.at),
     };
     let shared = cell.shared();
     let done = cell.effect(caller, || Bytes::of(&f(shared)));

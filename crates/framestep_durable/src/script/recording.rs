@@ -21,7 +21,7 @@ type Line = &'static Location<'static>;
 
 impl Recorder for ScriptCell {
     fn begin_frame(&self, call: &'static str, at: Line, wait: FrameWait) -> u64 {
-        self.expect_outside_of_closures(call);
+        self.expect_outside_of_closures(call, at);
         let site = self.site_at(call, at);
         let number = self.take_number();
         self.change().waits.push_frame(number, site, Some(wait));
@@ -29,7 +29,7 @@ impl Recorder for ScriptCell {
     }
 
     fn keep(&self, call: &'static str, at: Line, wait: DurableWait) -> u64 {
-        self.expect_outside_of_closures(call);
+        self.expect_outside_of_closures(call, at);
         let site = self.site_at(call, at);
         let number = self.take_number();
         self.add_wait(Pending {
@@ -71,7 +71,7 @@ impl Recorder for ScriptCell {
         gives: Gives,
         asks: Asks<'_>,
     ) -> Begun {
-        self.expect_outside_of_closures(call);
+        self.expect_outside_of_closures(call, at);
         let site = self.site_at(call, at);
         if self.is_replayed() {
             let begun = self.begin_again(site, gives);
@@ -98,7 +98,7 @@ impl Recorder for ScriptCell {
         gives: Gives,
         asks: Asks<'_>,
     ) -> Poll<Given> {
-        self.expect_outside_of_closures(call);
+        self.expect_outside_of_closures(call, at);
         let number = self.expect_number_of(ticket, call);
         if self.is_replayed() {
             return self.poll_again(number, call, at, gives);
@@ -192,34 +192,32 @@ impl Recorder for ScriptCell {
         [ClockId::GAME, ClockId::REALTIME].map(|id| clocks.expect(id))
     }
 
-    fn refuse(&self, call: &'static str, at: Line) {
-        if !self.is_in_closure() {
-            refuse(call, at, self.name());
-        }
+    fn refuse(&self, call: &'static str, at: Line, instead: &'static str) -> Option<String> {
+        let why = || {
+            format!(
+                "`{call}` at {at} is framestep's own, and cannot be recorded: the durable script `{}` would do it again \
+                 after a load. {instead}",
+                self.name()
+            )
+        };
+        (!self.is_in_closure()).then(why)
     }
 
-    fn refuse_source(&self, call: &'static str, at: Line) {
-        if !self.is_in_closure() {
-            refuse_source(call, at, self.name());
-        }
+    fn refuse_source(&self, call: &'static str, at: Line) -> Option<String> {
+        let why = || {
+            format!(
+                "`{call}` at {at} is on a source of framestep's own, which cannot be saved: the durable script `{}` \
+                 would make the call again after a load. Declare the source as a constant, with `signal`, `watch` or \
+                 `semaphore` of `framestep_durable`, or make the call in the closure of a `with` or an `effect`",
+                self.name()
+            )
+        };
+        (!self.is_in_closure()).then(why)
     }
-}
 
-#[cold]
-fn refuse_source(call: &str, at: Line, script: &str) -> ! {
-    panic!(
-        "`{call}` at {at} is on a source of framestep's own, which cannot be saved: the durable script `{script}` \
-         would make the call again after a load. Declare the source as a constant, with `signal`, `watch` or `semaphore` of \
-         `framestep_durable`, or make the call in the closure of a `with` or an `effect`"
-    )
-}
-
-#[cold]
-fn refuse(call: &str, at: Line, script: &str) -> ! {
-    panic!(
-        "`{call}` at {at} is framestep's own, and cannot be recorded: the durable script `{script}` would do it again \
-         after a load. Use that of `framestep_durable`, or call it in the closure of a `with` or an `effect`"
-    )
+    fn name(&self) -> &'static str {
+        self.name()
+    }
 }
 
 impl ScriptCell {
@@ -252,10 +250,9 @@ impl ScriptCell {
     }
 
     #[inline]
-    #[track_caller]
-    pub(super) fn expect_outside_of_closures(&self, call: &str) {
+    pub(super) fn expect_outside_of_closures(&self, call: &str, at: Line) {
         if self.is_in_closure() {
-            context::refuse(call, Some(self));
+            context::refuse(call, Some(self), at);
         }
     }
 

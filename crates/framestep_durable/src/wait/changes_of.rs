@@ -63,7 +63,7 @@ use crate::script::{Numbered, ScriptCell, Slot, expect_read, in_closure, type_na
 ///
 /// let mut world = World { level: 1, shown: Vec::new() };
 /// let mut runtime = Runtime::new(Registry::new().script(level_up));
-/// runtime.spawn(level_up()).detach();
+/// runtime.spawn(level_up());
 /// for level in [1, 1, 2, 2, 5] {
 ///     world.level = level;
 ///     runtime.run_frame_with(&mut world, 0.25);

@@ -65,7 +65,7 @@ impl RuntimeHandle {
     /// let mut runtime = Runtime::new(Registry::new().script(forgetful));
     /// runtime.executor().on_report(|report| assert!(report.to_string().contains("read by none")));
     /// let level = runtime.owner();
-    /// runtime.start_on(level, forgetful()).detach();
+    /// runtime.start_on(level, forgetful());
     /// let stopped = runtime.stop_owner_within(level, 0.5);
     /// for _ in 0..3 {
     ///     assert!(!runtime.enter(|| level.is_empty()));
@@ -76,7 +76,7 @@ impl RuntimeHandle {
     /// ```
     #[track_caller]
     pub fn stop_owner_within(&self, id: OwnerId, seconds: impl Seconds) -> ScriptHandle<usize> {
-        let length_ns = length_ns(seconds);
+        let length_ns = length_ns("stop_owner_within", seconds);
         let request = (self.shared.scripts.next_id(), Birth::new());
         let place = Location::caller();
         let joins = self.shared.stop_owner_within(request, id, length_ns, place);
