@@ -80,11 +80,7 @@ use super::pinned;
 /// `UniTask.WhenEach`; `asyncio.as_completed`; `JoinSet::join_next` of tokio.
 #[track_caller]
 pub fn when_each<F: Future>(futures: impl IntoIterator<Item = F>) -> WhenEach<F> {
-    recording::refuse_for(
-        "when_each",
-        "Start a durable script for each future, and pass the handles to `when_each` of `framestep_durable`; \
-         `join_all` and `race` take any futures",
-    );
+    recording::refuse("when_each");
     let futures: Box<[_]> = futures.into_iter().map(Some).collect();
     let woken = Woken::of(futures.len());
     WhenEach {

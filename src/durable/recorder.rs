@@ -97,9 +97,9 @@ pub trait Recorder {
     /// The clocks of the executor that the coroutine belongs to: the game clock, and realtime.
     fn clocks(&self) -> [Clock; 2];
 
-    /// Why the coroutine must not call what cannot be recorded, and what it does `instead`. `None` in a closure, such as
-    /// that of a `with`, which a restored script does not call again.
-    fn refuse(&self, call: &'static str, at: Line, instead: &'static str) -> Option<String>;
+    /// Why the coroutine must not call what cannot be recorded. `None` in a closure, such as that of a `with`, which a
+    /// restored script does not call again.
+    fn refuse(&self, call: &'static str, at: Line) -> Option<String>;
 
     /// The same of a call on a signal, a watch or a semaphore that no runtime knows.
     fn refuse_source(&self, call: &'static str, at: Line) -> Option<String>;

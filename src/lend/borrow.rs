@@ -11,10 +11,6 @@ use super::key::Lend;
 use super::note;
 use super::own::Own;
 
-/// What a durable script calls, whose replay has no lent state.
-const USE_WITH: &str =
-    "Use `with` of `framestep_durable`, or `defer` and `with_deferred` to clean up";
-
 /// Calls `f` with the `S` that the host has [lent](Executor::lend).
 ///
 /// The borrow ends with the closure, so it cannot be held across an `.await`. A
@@ -95,7 +91,7 @@ pub fn with<S: 'static, R>(f: impl FnOnce(&mut S) -> R) -> R {
 /// ```
 #[track_caller]
 pub fn try_with<S: 'static, R>(f: impl FnOnce(&mut S) -> R) -> Result<R, LendError> {
-    recording::refuse_for("try_with", USE_WITH);
+    recording::refuse("try_with");
     note::borrow_mut::<Own<S>, R>(type_name::<S>(), f)
 }
 
@@ -166,7 +162,7 @@ pub fn with_ref<S: 'static, R>(f: impl FnOnce(&S) -> R) -> R {
 /// ```
 #[track_caller]
 pub fn try_with_ref<S: 'static, R>(f: impl FnOnce(&S) -> R) -> Result<R, LendError> {
-    recording::refuse_for("try_with_ref", USE_WITH);
+    recording::refuse("try_with_ref");
     note::borrow::<Own<S>, R>(type_name::<S>(), f)
 }
 
@@ -224,7 +220,7 @@ pub fn with_as<K: Lend, R>(f: impl FnOnce(&mut K::Of<'_>) -> R) -> R {
 /// ```
 #[track_caller]
 pub fn try_with_as<K: Lend, R>(f: impl FnOnce(&mut K::Of<'_>) -> R) -> Result<R, LendError> {
-    recording::refuse_for("try_with_as", USE_WITH);
+    recording::refuse("try_with_as");
     note::borrow_mut::<K, R>(type_name::<K>(), f)
 }
 

@@ -257,32 +257,21 @@ pub(crate) fn name() -> Option<&'static str> {
     recorded(|recording| recording.recorder.name())
 }
 
-/// Panics if the coroutine that is polled or replayed here records what it does: `call` cannot be recorded, and
-/// `framestep_durable` has one that can.
+/// Panics if the coroutine that is polled or replayed here records what it does: `call` cannot be recorded.
 #[inline]
 #[track_caller]
 pub(crate) fn refuse(call: &'static str) {
-    refuse_for(
-        call,
-        "Use that of `framestep_durable`, or call it in the closure of a `with` or an `effect`",
-    );
-}
-
-/// The same of a call that `framestep_durable` does not have. The script calls something else `instead`.
-#[inline]
-#[track_caller]
-pub(crate) fn refuse_for(call: &'static str, instead: &'static str) {
     if is_recording() {
-        refuse_here(call, instead);
+        refuse_here(call);
     }
 }
 
 #[cold]
 #[inline(never)]
 #[track_caller]
-fn refuse_here(call: &'static str, instead: &'static str) {
+fn refuse_here(call: &'static str) {
     let at = Location::caller();
-    refused(recorded(|recording| recording.recorder.refuse(call, at, instead)).flatten());
+    refused(recorded(|recording| recording.recorder.refuse(call, at)).flatten());
 }
 
 /// The same of a call on a signal, a watch or a semaphore that no runtime knows.

@@ -8,6 +8,7 @@ use futures::future::FusedFuture;
 
 use crate::core::base::call::{self, Foreign};
 use crate::core::report::panics;
+use crate::core::scope::recording;
 use crate::inspect::TimeSource;
 use crate::time::Phase;
 use crate::wait;
@@ -158,6 +159,9 @@ impl Future for Checkpoint<'_> {
 
     #[track_caller]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        if self.state == State::New {
+            recording::refuse("Budget::checkpoint");
+        }
         let (core, home) = wait::polled("Budget::checkpoint()", |scope| {
             (scope.core().rc(), scope.home().phase())
         });

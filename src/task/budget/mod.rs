@@ -8,7 +8,6 @@ use std::cell::RefCell;
 use std::fmt;
 use std::rc::Rc;
 
-use crate::core::scope::recording;
 use crate::time::Nanos;
 use crate::time::Seconds;
 
@@ -175,7 +174,6 @@ impl Budget {
     /// # Panics
     ///
     /// If polled outside an [`Executor`](crate::Executor).
-    #[track_caller]
     pub fn checkpoint(&self) -> Checkpoint<'_> {
         self.checkpoint_cost(1)
     }
@@ -200,13 +198,7 @@ impl Budget {
     /// );
     /// assert_eq!(frame, 2);
     /// ```
-    #[track_caller]
     pub fn checkpoint_cost(&self, units: u64) -> Checkpoint<'_> {
-        recording::refuse_for(
-            "Budget::checkpoint",
-            "Divide the work by numbers: `next_frame` after so many steps; or `ask` the host, whose own executor has the \
-             budget",
-        );
         Checkpoint::new(self, units.max(1))
     }
 }

@@ -192,12 +192,13 @@ impl Recorder for ScriptCell {
         [ClockId::GAME, ClockId::REALTIME].map(|id| clocks.expect(id))
     }
 
-    fn refuse(&self, call: &'static str, at: Line, instead: &'static str) -> Option<String> {
+    fn refuse(&self, call: &'static str, at: Line) -> Option<String> {
         let why = || {
             format!(
                 "`{call}` at {at} is framestep's own, and cannot be recorded: the durable script `{}` would do it again \
-                 after a load. {instead}",
-                self.name()
+                 after a load. {}",
+                self.name(),
+                instead_of(call)
             )
         };
         (!self.is_in_closure()).then(why)
@@ -217,6 +218,36 @@ impl Recorder for ScriptCell {
 
     fn name(&self) -> &'static str {
         self.name()
+    }
+}
+
+/// What a durable script does instead of a call of framestep.
+fn instead_of(call: &str) -> &'static str {
+    match call {
+        "offload" => {
+            "A job on another thread is a question of the script: await `ask(|| request)`, which the host answers when \
+             its thread has ended"
+        }
+        "Budget::checkpoint" => {
+            "How much fits into a frame is another number each time: do a fixed number of items in each frame, with \
+             `next_frame()` between them"
+        }
+        "try_with" | "try_with_ref" | "try_with_as" => {
+            "Use `with` of `framestep_durable`, or `defer` and `with_deferred` to clean up"
+        }
+        "when_each" => {
+            "Start a durable script for each future, and pass the handles to `when_each` of `framestep_durable`; \
+             `join_all` and `race` take any futures"
+        }
+        "handle" | "remote" => {
+            "Let the host keep one, or `runtime.host()`, or call it in the closure of a `with` or an `effect`"
+        }
+        "Clock::child" => {
+            "Let the host make the clock, with `runtime.child_clock(parent)`, and give its `ClockId` to the script"
+        }
+        _ => {
+            "Use that of `framestep_durable`, or call it in the closure of a `with` or an `effect`"
+        }
     }
 }
 

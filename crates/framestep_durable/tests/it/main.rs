@@ -62,6 +62,7 @@ mod promises;
 mod questions;
 mod refused_calls;
 mod reload;
+mod removals;
 mod requests;
 mod resimulated;
 mod scenes;

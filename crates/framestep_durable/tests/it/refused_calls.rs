@@ -23,12 +23,12 @@ async fn calls(which: u32) {
 #[test]
 fn a_call_that_cannot_be_recorded_panics_with_its_line_and_says_what_to_call() {
     let expected = [
-        ("Budget::checkpoint", "`next_frame`"),
-        ("Budget::checkpoint", "`next_frame`"),
+        ("Budget::checkpoint", "`next_frame()`"),
+        ("Budget::checkpoint", "`next_frame()`"),
         ("when_each", "`join_all` and `race`"),
         ("current", "that of `framestep_durable`"),
         ("try_with_ref", "`with`"),
-        ("handle", "that of `framestep_durable`"),
+        ("handle", "`runtime.host()`"),
     ];
     for (which, (call, instead)) in (0..).zip(expected) {
         let builder = framestep::Executor::builder().propagate_panics(false);
