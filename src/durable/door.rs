@@ -255,7 +255,8 @@ impl Door {
     fn keys(&self, coroutines: &[CoroutineId]) -> Result<Vec<TaskKey>, Unsavable> {
         let mut keys = Vec::with_capacity(coroutines.len());
         for &id in coroutines {
-            keys.push(self.core.key_of(id).ok_or(Unsavable::OtherCoroutines)?);
+            let other = || Unsavable::OtherCoroutines(id.to_string());
+            keys.push(self.core.key_of(id).ok_or_else(other)?);
         }
         Ok(keys)
     }

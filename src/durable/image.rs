@@ -30,7 +30,7 @@ use super::names::Names;
 pub(super) fn check(view: View<'_>, tasks: &[TaskKey]) -> Result<(), Unsavable> {
     let is_alive = |&key: &TaskKey| view.get(key).is_some_and(Script::is_alive);
     if view.alive() != tasks.len() || !tasks.iter().all(is_alive) {
-        return Err(Unsavable::OtherCoroutines);
+        return Err(Unsavable::OtherCoroutines(others(view, tasks)));
     }
     if view.has_work_left() {
         return Err(Unsavable::WorkLeft);
@@ -41,6 +41,21 @@ pub(super) fn check(view: View<'_>, tasks: &[TaskKey]) -> Result<(), Unsavable> 
         ));
     }
     Ok(())
+}
+
+/// The names of some coroutines that are none of these.
+fn others(view: View<'_>, tasks: &[TaskKey]) -> String {
+    let (mut names, mut count) = (Vec::new(), 0);
+    view.each_script(|script| {
+        if script.is_alive() && !tasks.contains(&script.key()) {
+            count += 1;
+            if names.len() < 3 {
+                names.push(format!("`{}`", script.name()));
+            }
+        }
+    });
+    let more = if count > names.len() { ", .." } else { "" };
+    format!("{}{more}", names.join(", "))
 }
 
 /// Checks that all waits that are registered have a number.
@@ -330,11 +345,11 @@ fn load_task(
 }
 
 /// Why an executor cannot be saved.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Unsavable {
-    /// It has coroutines that the caller does not know.
-    OtherCoroutines,
+    /// It has coroutines that the caller does not know, of these names.
+    OtherCoroutines(String),
     /// Starts or ends beyond a limit are deferred to the next run.
     WorkLeft,
     /// This coroutine polls a wait with another waker than its own.
@@ -359,9 +374,12 @@ pub enum Unsavable {
 impl fmt::Display for Unsavable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Unsavable::OtherCoroutines => {
-                "the executor has coroutines that are not durable scripts: run those in an \
-                 executor of their own"
+            Unsavable::OtherCoroutines(names) => {
+                return write!(
+                    f,
+                    "the executor has coroutines that are not durable scripts: {names}. Run those in an executor of \
+                     their own"
+                );
             }
             Unsavable::WorkLeft => {
                 "starts or ends beyond the limit of a run are deferred to the next one: save after it"

@@ -104,12 +104,12 @@ pub trait Recorder {
     /// The clocks of the executor that the coroutine belongs to: the game clock, and realtime.
     fn clocks(&self) -> [Clock; 2];
 
-    /// Panics because the coroutine calls what cannot be recorded. Returns if it is in a closure, such as
-    /// that of a `with`, which a restored script does not call again.
-    fn refuse(&self, call: &'static str, at: Line);
+    /// Why the coroutine must not call what cannot be recorded. `None` in a closure, such as that of a `with`, which a
+    /// restored script does not call again.
+    fn refuse(&self, call: &'static str, at: Line) -> Option<String>;
 
     /// The same of a call on a signal, a watch or a semaphore that no runtime knows.
-    fn refuse_source(&self, call: &'static str, at: Line);
+    fn refuse_source(&self, call: &'static str, at: Line) -> Option<String>;
 }
 
 /// Reads something of the executor that runs the coroutine.

@@ -1,6 +1,7 @@
 //! The waits of durable scripts: those of the crate, with their numbers.
 
 use std::future::Future;
+use std::panic::Location;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
@@ -144,14 +145,14 @@ pub fn when_each_by<F: Future>(
 ///
 /// If it is NaN.
 #[track_caller]
-pub fn length_ns(seconds: impl Seconds) -> Option<u64> {
+pub fn length_ns(call: &str, seconds: impl Seconds) -> Option<u64> {
     match seconds.length_ns() {
         Nanos::Finite(ns) => Some(ns),
         Nanos::Negative => Some(0),
         Nanos::Overflow | Nanos::Infinite => None,
         Nanos::NotANumber => panic!(
-            "a wait has a length of NaN: give it a number of seconds (0 waits one frame, infinity \
-             never ends)"
+            "`{call}` at {} got a length of NaN: give it a number of seconds (with infinity, it only requests the stop)",
+            Location::caller()
         ),
     }
 }

@@ -1,7 +1,6 @@
 //! Borrows of lent state, inside closures.
 
 use std::any::type_name;
-use std::panic::Location;
 
 use crate::core::scope::{self, recording};
 #[cfg(doc)]
@@ -59,7 +58,7 @@ use super::own::Own;
 /// ```
 #[track_caller]
 pub fn with<S: 'static, R>(f: impl FnOnce(&mut S) -> R) -> R {
-    recording::refuse("with", Location::caller());
+    recording::refuse("with");
     match note::borrow_mut::<Own<S>, R>(type_name::<S>(), f) {
         Ok(result) => result,
         Err(error) => refused(error),
@@ -92,7 +91,7 @@ pub fn with<S: 'static, R>(f: impl FnOnce(&mut S) -> R) -> R {
 /// ```
 #[track_caller]
 pub fn try_with<S: 'static, R>(f: impl FnOnce(&mut S) -> R) -> Result<R, LendError> {
-    recording::refuse("try_with", Location::caller());
+    recording::refuse("try_with");
     note::borrow_mut::<Own<S>, R>(type_name::<S>(), f)
 }
 
@@ -129,7 +128,7 @@ pub fn try_with<S: 'static, R>(f: impl FnOnce(&mut S) -> R) -> Result<R, LendErr
 /// ```
 #[track_caller]
 pub fn with_ref<S: 'static, R>(f: impl FnOnce(&S) -> R) -> R {
-    recording::refuse("with_ref", Location::caller());
+    recording::refuse("with_ref");
     match note::borrow::<Own<S>, R>(type_name::<S>(), f) {
         Ok(result) => result,
         Err(error) => refused(error),
@@ -163,7 +162,7 @@ pub fn with_ref<S: 'static, R>(f: impl FnOnce(&S) -> R) -> R {
 /// ```
 #[track_caller]
 pub fn try_with_ref<S: 'static, R>(f: impl FnOnce(&S) -> R) -> Result<R, LendError> {
-    recording::refuse("try_with_ref", Location::caller());
+    recording::refuse("try_with_ref");
     note::borrow::<Own<S>, R>(type_name::<S>(), f)
 }
 
@@ -183,7 +182,7 @@ pub fn try_with_ref<S: 'static, R>(f: impl FnOnce(&S) -> R) -> Result<R, LendErr
 /// See [`Lend`].
 #[track_caller]
 pub fn with_as<K: Lend, R>(f: impl FnOnce(&mut K::Of<'_>) -> R) -> R {
-    recording::refuse("with_as", Location::caller());
+    recording::refuse("with_as");
     match note::borrow_mut::<K, R>(type_name::<K>(), f) {
         Ok(result) => result,
         Err(error) => refused(error),
@@ -221,7 +220,7 @@ pub fn with_as<K: Lend, R>(f: impl FnOnce(&mut K::Of<'_>) -> R) -> R {
 /// ```
 #[track_caller]
 pub fn try_with_as<K: Lend, R>(f: impl FnOnce(&mut K::Of<'_>) -> R) -> Result<R, LendError> {
-    recording::refuse("try_with_as", Location::caller());
+    recording::refuse("try_with_as");
     note::borrow_mut::<K, R>(type_name::<K>(), f)
 }
 

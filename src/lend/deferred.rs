@@ -39,6 +39,9 @@ use super::own::Own;
 /// [`Executor::enter`](crate::Executor::enter). A coroutine that it starts has no
 /// owner, and begins when the state is free.
 ///
+/// In a durable script, the call is a part of the script, as that of a guard of [`defer`](crate::lend::defer()): it is not
+/// repeated when the script is restored.
+///
 /// Returns whether `f` was called or kept. Outside an executor, `f` is dropped, and
 /// `with_deferred` returns `false`. The same happens if the executor is being dropped and no
 /// `S` is lent. If a closure still waits for a lend when the executor is dropped, the
@@ -90,9 +93,8 @@ use super::own::Own;
 /// ```
 #[track_caller]
 pub fn with_deferred<S: 'static>(f: impl FnOnce(&mut S) + 'static) -> bool {
-    recording::refuse("with_deferred", Location::caller());
     let origin = Origin::new("with_deferred", type_name::<S>(), Location::caller());
-    call_deferred::<Own<S>>(f, origin)
+    defer_now::<Own<S>>(f, origin)
 }
 
 /// Calls `f` with the state that the host [lends as `K`](crate::Executor::lend_as),
@@ -103,9 +105,16 @@ pub fn with_deferred<S: 'static>(f: impl FnOnce(&mut S) + 'static) -> bool {
 /// See [`Lend`].
 #[track_caller]
 pub fn with_deferred_as<K: Lend>(f: impl FnOnce(&mut K::Of<'_>) + 'static) -> bool {
-    recording::refuse("with_deferred_as", Location::caller());
     let origin = Origin::new("with_deferred_as", type_name::<K>(), Location::caller());
-    call_deferred::<K>(f, origin)
+    defer_now::<K>(f, origin)
+}
+
+/// Calls `f`, or keeps it. In a coroutine that records what it does, it is a part of that, as what
+/// [`defer`](crate::lend::defer()) calls: a replay, which has been through it, only drops `f`.
+fn defer_now<K: Lend>(f: impl FnOnce(&mut K::Of<'_>) + 'static, origin: Origin) -> bool {
+    let mut is_kept = true;
+    recording::deferred(false, || is_kept = call_deferred::<K>(f, origin));
+    is_kept
 }
 
 pub(super) fn call_deferred<K: Lend>(

@@ -150,7 +150,7 @@ impl<S: State> Place<S> {
     #[track_caller]
     pub(crate) fn find_now(&self, call: &'static str) -> Result<Found<'_, S>, InRuntime<'_, S>> {
         if let Place::Own(_) = self {
-            recording::refuse_source(call, Location::caller());
+            recording::refuse_source(call);
         }
         self.find(call)
     }
@@ -220,8 +220,9 @@ impl<S: State> Place<S> {
                 })
             }
             Place::Own(_) => panic!(
-                "`keyed` was called on {} without a name by which it is found: declare it as a constant, \
-                 with the function of `framestep::sync` that takes its name",
+                "`keyed` was called on {} without a name by which it is found: declare it as a constant, with the \
+                 function of `framestep::sync` that takes its name; what `named` returns is the one of an executor, so \
+                 the constant has the key: `executor.named(&KNOCK.keyed(1))`",
                 S::A_KIND
             ),
         }
@@ -301,7 +302,7 @@ impl<S: State> Name<S> {
         };
         match found {
             Ok(At::Executor(state)) => {
-                recording::refuse_source(call, Location::caller());
+                recording::refuse_source(call);
                 At::Executor(state)
             }
             Ok(runtime) => runtime,

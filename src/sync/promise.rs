@@ -262,7 +262,7 @@ impl<T> Future for Promise<T> {
         }
         let polled = match &mut self.inner {
             Inner::Own(receiver) => {
-                recording::refuse("Promise::await", Location::caller());
+                recording::refuse("Promise::await");
                 Pin::new(receiver).poll(cx).map_err(|_| Canceled)
             }
             Inner::Runtime(promise) => {

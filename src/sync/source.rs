@@ -1,5 +1,6 @@
 //! How the named sources of both worlds are called.
 
+use std::panic::Location;
 use std::rc::Rc;
 
 /// The name of a signal, a watch or a semaphore that code finds by it.
@@ -23,5 +24,8 @@ pub type Refused = String;
 /// If it has refused the call.
 #[track_caller]
 pub(crate) fn expect_called<R>(called: Result<R, Refused>) -> R {
-    called.unwrap_or_else(|why| panic!("{why}"))
+    match called {
+        Ok(called) => called,
+        Err(why) => panic!("{why} (the call is at {})", Location::caller()),
+    }
 }

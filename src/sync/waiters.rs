@@ -61,7 +61,7 @@ impl Waiting {
     #[track_caller]
     pub(crate) fn new(cx: &Context<'_>, source: Option<&Source>) -> Self {
         let call = "the wait for a signal, a watch or a semaphore";
-        recording::refuse_source(call, Location::caller());
+        recording::refuse_source(call);
         Waiting {
             waker: Foreign::new(call::out(|| cx.waker().clone())),
             noted: EventWait::begin(source, Location::caller()),

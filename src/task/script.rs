@@ -16,7 +16,7 @@ use crate::task::coroutine::{
     self, ByScript, Coroutine, CoroutineId, Place, ScriptBuilder, outside,
 };
 use crate::task::owner::Owner;
-use crate::time::{Clock, Phase, Time};
+use crate::time::{Clock, Phase, PhaseIndex, Time};
 
 /// A boxed script: for tables, fields and traits that hold scripts of different
 /// functions.
@@ -89,7 +89,7 @@ fn clock_here(
 #[track_caller]
 #[inline]
 pub(super) fn executor(function: &'static str) -> Rc<Core> {
-    recording::refuse(function, Location::caller());
+    recording::refuse(function);
     inside(function, |scope| scope.core().rc())
 }
 
@@ -97,7 +97,7 @@ pub(super) fn executor(function: &'static str) -> Rc<Core> {
 /// coroutines inherit.
 #[track_caller]
 fn executor_and_owner(function: &'static str) -> (Rc<Core>, Option<OwnerKey>) {
-    recording::refuse(function, Location::caller());
+    recording::refuse(function);
     inside(function, |scope| {
         let (_, owner) = scope.heritage();
         (scope.core().rc(), owner)
@@ -446,7 +446,10 @@ pub fn remote() -> RemoteHandle {
 /// ```
 #[track_caller]
 pub fn home() -> Phase {
-    inside("home", |scope| scope.home().phase())
+    let number = recording::number("home()", Location::caller(), || {
+        inside("home", |scope| scope.home().as_usize() as u64)
+    });
+    PhaseIndex::from_number(number).map_or(Phase::Update, PhaseIndex::phase)
 }
 
 /// Stops a coroutine of the executor that runs the caller, like
@@ -496,6 +499,7 @@ pub fn stop(id: CoroutineId) -> bool {
 /// ```
 #[track_caller]
 pub fn current() -> CoroutineId {
+    recording::refuse("current");
     let current = inside("current", |scope| {
         scope.current().map(|task| scope.core().id_of(task))
     });
@@ -522,15 +526,15 @@ pub fn current() -> CoroutineId {
 /// ```
 #[track_caller]
 pub fn current_name() -> Cow<'static, str> {
-    let name = scope::with(|scope| {
-        let scope = scope?;
+    if let Some(name) = recording::name() {
+        return name.into();
+    }
+    let name = inside("current_name", |scope| {
         scope.current().map(|task| scope.core().name_of(task))
     });
-    match name.or_else(|| recording::name().map(Cow::Borrowed)) {
+    match name {
         Some(name) => name,
-        None => inside("current_name", |_| {
-            panic!("`current_name` was called outside of a coroutine")
-        }),
+        None => panic!("`current_name` was called outside of a coroutine"),
     }
 }
 

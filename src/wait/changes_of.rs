@@ -197,7 +197,7 @@ where
 {
     #[track_caller]
     fn poll_in_executor(&mut self, cx: &Context<'_>) -> Poll<Option<T>> {
-        recording::refuse("changes_of", Location::caller());
+        recording::refuse("changes_of");
         if self.known.is_none() {
             #[expect(
                 clippy::redundant_closure_for_method_calls,

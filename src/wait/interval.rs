@@ -95,9 +95,14 @@ pub fn interval(period: impl Seconds) -> Interval {
     let period_ns = match period.length_ns() {
         Nanos::Finite(ns) if ns > 0 => Some(ns),
         Nanos::Overflow | Nanos::Infinite => None,
+        Nanos::NotANumber => panic!(
+            "the period of the `interval` made at {} is NaN: give it a number of seconds above zero, or infinity",
+            Location::caller()
+        ),
         _ => panic!(
-            "the period of an interval must be above zero, or infinity: for one item in every \
-             frame, use `frames()`"
+            "the period of the `interval` made at {} must be above zero, or infinity: for one turn in every frame, \
+             await `next_frame()`, or use `every_frames(1)`",
+            Location::caller()
         ),
     };
     Interval {

@@ -131,6 +131,7 @@ pub use yield_now::{YieldNow, yield_now};
 
 use crate::core::registration::{Registration, another_executor, another_script};
 use crate::core::scope::{self, Scope, recording};
+use std::panic::Location;
 
 /// Calls `f` with the scope that polls the wait.
 #[inline]
@@ -199,7 +200,7 @@ impl Misuse {
             Misuse::Outside => polled_outside(wait),
             Misuse::Again => polled_again(wait),
             Misuse::Elsewhere => another_executor(),
-            Misuse::OtherScript => another_script(),
+            Misuse::OtherScript => another_script(wait, Location::caller()),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! A stream with fewer items, each the latest: `sample`.
 
 use std::fmt;
+use std::panic::Location;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
@@ -77,7 +78,8 @@ pub fn sample<S: Stream>(seconds: impl Seconds, stream: S) -> Sample<S> {
             seconds.length_ns(),
             Nanos::Finite(0) | Nanos::Negative | Nanos::NotANumber
         ),
-        "the length of the slots of `sample` must be above zero, or infinity"
+        "the length of the slots of the `sample` made at {} must be a number of seconds above zero, or infinity",
+        Location::caller()
     );
     Sample {
         stream,

@@ -169,8 +169,9 @@ impl Timer {
             Nanos::Negative => Deadline::In(index, 0),
             Nanos::Overflow | Nanos::Infinite => Deadline::Never(index),
             Nanos::NotANumber => panic!(
-                "`reset` got a length of NaN: give it a number of seconds (0 waits one frame, \
-                 infinity never ends)"
+                "`reset` at {} got a length of NaN: give it a number of seconds (0 waits one frame, \
+                 infinity never ends)",
+                Location::caller()
             ),
         };
         self.renew();
@@ -518,7 +519,7 @@ impl DeadlineWait {
             polled_again("wait_seconds()");
         }
         if scope.is_recorded() {
-            another_script();
+            another_script("wait_seconds()", Location::caller());
         }
         let (core, key) = (scope.core(), self.registration.key());
         let (index, waits) = (clock.index(), core.waits());

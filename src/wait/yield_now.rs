@@ -146,7 +146,7 @@ impl Future for YieldNow {
                 polled("yield_now()", |scope| self.begin(scope));
                 false
             }
-            Stage::Recorded(_) => another_script(),
+            Stage::Recorded(_) => another_script("yield_now()", Location::caller()),
             Stage::InRun(turn) => polled("yield_now()", |scope| Self::has_turn(turn, scope)),
             Stage::Outside(_) | Stage::Done => false,
         };

@@ -298,6 +298,12 @@ fn a_handle_of_its_own_has_no_key_and_one_that_is_found_gets_no_second_name() {
         message.contains("without a name by which it is found"),
         "{message}"
     );
+    let host = Executor::new();
+    let message = panic_of(|| drop(host.named(&HIT).keyed(1)));
+    assert!(
+        message.contains("`executor.named(&KNOCK.keyed(1))`"),
+        "{message}"
+    );
     let line = line!() + 1;
     let named = || drop(TOKENS.named("tokens"));
     assert_eq!(place_of_panic(named), format!("{}:{line}", file!()));

@@ -319,7 +319,7 @@ fn a_length_of_nan_panics_where_it_is_called() {
     assert_eq!(place, format!("{}:{line}", file!()));
     // It has asked nobody.
     assert!(!script.is_finished());
-    assert!(panic_of(|| owner.stop_within(f32::NAN)).contains("`stop_within` got a length of NaN"));
+    assert!(panic_of(|| owner.stop_within(f32::NAN)).contains("got a length of NaN"));
 }
 
 // docs/contract.md#decided-stop-requests

@@ -5,10 +5,11 @@ pub use serde;
 pub use crate::places::lists::{
     AllPlaces, Counts, Hides, Items, List, Order, Tells, Value, with_items,
 };
-pub use crate::places::note::{At, InPlace, begin_turn, begin_turns, note_place, place_of};
+pub use crate::places::note::{At, Branch, InPlace, begin_turn, begin_turns, note_place, place_of};
 pub use crate::places::table::{AddsLists, Place, Places};
 pub use crate::places::watch::{Running, Watched, watch_this_thread};
 pub use crate::script::place::promises_outside;
+pub use crate::script::saved::Saved;
 use crate::script::{Chapter, DurableScript};
 
 /// How a chapter ends whose function returns a `Result`, for `?`.

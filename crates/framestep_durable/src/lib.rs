@@ -85,7 +85,7 @@ pub use events::loss::Loss;
 #[doc(no_inline)]
 pub use framestep::combine::WhenEach;
 #[doc(no_inline)]
-pub use framestep::lend::{Defer, DeferCall, defer};
+pub use framestep::lend::{Defer, DeferCall, defer, with_deferred};
 #[doc(no_inline)]
 pub use framestep::sync::{
     Acquire, Canceled, Changed, Changes, Closed, Key, OrClosed, Permit, Promise, Semaphore, Signal,

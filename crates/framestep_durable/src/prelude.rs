@@ -18,7 +18,8 @@ pub use crate::{
     owner, owner_on, pause, promise, realtime, request_stop, resume, sample, semaphore, signal,
     signal_with_limit, spawn, spawn_in, spawn_on, start, start_in, start_on, stop, stop_requested,
     throttle, time, timeout, timeout_at, wait_frames, wait_seconds, wait_seconds_realtime,
-    wait_steps, wait_until, wait_while, watch, when_each, with, with_once, with_ref, yield_now,
+    wait_steps, wait_until, wait_while, watch, when_each, with, with_deferred, with_once, with_ref,
+    yield_now,
 };
 
 /// The macro `join!`. The function of that name in framestep joins its coroutines; the one

@@ -1,7 +1,7 @@
 //! The function that the user has written.
 
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
-use quote::{ToTokens, quote};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::parse::ParseStream;
 use syn::spanned::Spanned;
 use syn::{
@@ -158,6 +158,26 @@ impl Function {
                 ..
             } = parameter;
             quote!(#(#of_field)* #ident: #ty)
+        })
+    }
+
+    /// What makes the compiler say first which type cannot be saved, and what to take instead. Of a generic function, it
+    /// knows no types here.
+    pub(crate) fn demands(&self, root: &Root) -> Option<TokenStream> {
+        if self.parameters.is_empty() || !self.generics.params.is_empty() {
+            return None;
+        }
+        let cfg = &self.attributes.cfg;
+        let demands = self.parameters.iter().map(|parameter| {
+            let ty = &parameter.ty;
+            quote_spanned!(ty.span()=> saved::<#ty>();)
+        });
+        Some(quote! {
+            #(#cfg)*
+            const _: fn() = || {
+                fn saved<T: #root::__private::Saved>() {}
+                #(#demands)*
+            };
         })
     }
 

@@ -48,7 +48,7 @@ use proc_macro::TokenStream;
 ///
 /// let mut runtime = Runtime::new(Registry::new().script(coin));
 /// let mut world = World { coins: vec![1, 2, 3] };
-/// runtime.spawn(coin(2)).detach();
+/// runtime.spawn(coin(2));
 /// for _ in 0..6 {
 ///     runtime.run_frame_with(&mut world, 0.25);
 /// }
@@ -184,7 +184,7 @@ use proc_macro::TokenStream;
 /// }
 ///
 /// let runtime = Runtime::new(Registry::new().script(patrol::<Goblin>));
-/// runtime.start(patrol(Goblin, 3)).detach();
+/// runtime.start(patrol(Goblin, 3));
 /// ```
 ///
 /// # The type of the state

@@ -84,6 +84,9 @@ impl Module {
         let state = &chosen.unwrap_or_else(|| names::hidden_in(ident));
         let vis_of_state = seen_from_inside(vis);
         let variants = chapters.iter().map(variant);
+        let demands = chapters
+            .iter()
+            .map(|chapter| chapter.function.demands(&root));
         let calls = chapters.iter().map(|chapter| {
             let function = &chapter.function;
             function.call(state, value(state, chapter, function.names()))
@@ -121,6 +124,7 @@ impl Module {
             #vis #mod_token #ident {
                 #others
 
+                #(#demands)*
                 #of_state
                 #[allow(missing_docs, private_interfaces)]
                 #head { #(#variants),* }

@@ -128,7 +128,9 @@ pub(crate) fn of_function(arguments: Arguments, function: &Function) -> Result<T
     let implementations = script.implementations();
     // The place of the compiler's error if the name is taken.
     let head = quote_spanned!(state.span()=> #vis struct #state);
+    let demands = function.demands(&root);
     Ok(quote! {
+        #demands
         #(#cfg)*
         #attributes
         #head #parameters #definition

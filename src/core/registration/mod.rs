@@ -11,6 +11,7 @@ mod renew;
 pub(crate) mod tag;
 pub(crate) mod waits;
 
+use std::panic::Location;
 use std::task::Context;
 
 use crate::core::Core;
@@ -22,6 +23,7 @@ use crate::core::registration::tag::{Stage, Tag};
 use crate::core::scope::Scope;
 use crate::core::task::{Flags, FreeKey};
 use crate::core::timer::{Counts, Unit};
+use crate::inspect::Line;
 use crate::time::{ClockIndex, ClockRef, PhaseIndex};
 
 pub(crate) use crate::core::registration::tag::{Bound, Call};
@@ -318,7 +320,7 @@ impl Registration {
     #[track_caller]
     pub(crate) fn elsewhere(&self) -> ! {
         if self.is_shell() {
-            another_script()
+            another_script("a wait", Location::caller())
         }
         another_executor()
     }
@@ -565,9 +567,9 @@ const fn ticket_of(began: u64) -> u64 {
 #[cold]
 #[inline(never)]
 #[track_caller]
-pub(crate) fn another_script() -> ! {
+pub(crate) fn another_script(wait: &str, at: Line) -> ! {
     panic!(
-        "a wait was begun by one script and polled by another, and one of them is durable: durable scripts \
+        "`{wait}` at {at} was begun by one script and polled by another, and one of them is durable: durable scripts \
          cannot share waits. Make a new one in the script that awaits it"
     )
 }

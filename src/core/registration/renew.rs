@@ -3,6 +3,7 @@
 //! in the list that holds it.
 
 use std::mem;
+use std::panic::Location;
 use std::task::{Context, Waker};
 
 use crate::core::base::call::{self, Foreign};
@@ -155,7 +156,7 @@ impl Registration {
     #[track_caller]
     fn renew_shell(&mut self, list: WaitList) {
         if !recording::is_here(self.tag.executor) {
-            another_script();
+            another_script("a wait", Location::caller());
         }
         self.cancel(list);
         self.tag.stage = Stage::New;

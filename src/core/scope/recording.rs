@@ -11,12 +11,14 @@
 //! for a replay before it panics.
 
 use std::cell::{Cell, RefCell};
+use std::panic::Location;
 use std::ptr;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 
 use crate::core::base::cell::Restore;
 use crate::core::registration::{Bound, Registration, another_script};
+use crate::core::report;
 use crate::core::scope::{self, INNERMOST, Scope};
 use crate::durable::{Asks, Begun, DurableWait, FrameWait, Given, Gives, Reads, Recorder};
 use crate::inspect::Line;
@@ -253,11 +255,6 @@ pub(crate) fn clocks() -> Option<[Clock; 2]> {
     recorded(|recording| recording.recorder.clocks())
 }
 
-/// The name of the coroutine that is replayed here.
-pub(crate) fn name() -> Option<&'static str> {
-    recorded(|recording| recording.recorder.name())
-}
-
 /// Whether the recorder with this number records what is called here. In a hook, and in another coroutine or executor
 /// that the recorded coroutine polls, it does not.
 #[inline]
@@ -275,32 +272,53 @@ pub(crate) fn is_recording() -> bool {
     })
 }
 
+/// The name of the coroutine that records what it does here.
+pub(crate) fn name() -> Option<&'static str> {
+    recorded(|recording| recording.recorder.name())
+}
+
 /// Panics if the coroutine that is polled or replayed here records what it does: `call` cannot be recorded.
 #[inline]
-pub(crate) fn refuse(call: &'static str, at: Line) {
+#[track_caller]
+pub(crate) fn refuse(call: &'static str) {
     if is_recording() {
-        refuse_here(call, at);
+        refuse_here(call);
     }
 }
 
 #[cold]
 #[inline(never)]
-fn refuse_here(call: &'static str, at: Line) {
-    recorded(|recording| recording.recorder.refuse(call, at));
+#[track_caller]
+fn refuse_here(call: &'static str) {
+    let at = Location::caller();
+    refused(recorded(|recording| recording.recorder.refuse(call, at)).flatten());
 }
 
 /// The same of a call on a signal, a watch or a semaphore that no runtime knows.
 #[inline]
-pub(crate) fn refuse_source(call: &'static str, at: Line) {
+#[track_caller]
+pub(crate) fn refuse_source(call: &'static str) {
     if is_recording() {
-        refuse_source_here(call, at);
+        refuse_source_here(call);
     }
 }
 
 #[cold]
 #[inline(never)]
-fn refuse_source_here(call: &'static str, at: Line) {
-    recorded(|recording| recording.recorder.refuse_source(call, at));
+#[track_caller]
+fn refuse_source_here(call: &'static str) {
+    let at = Location::caller();
+    refused(recorded(|recording| recording.recorder.refuse_source(call, at)).flatten());
+}
+
+/// A destructor may be called because of a panic: a second one would end the process, so the call is reported, and done.
+#[track_caller]
+fn refused(why: Option<String>) {
+    match why {
+        None => {}
+        Some(why) if std::thread::panicking() => report::suspicious(Location::caller(), why),
+        Some(why) => panic!("{why}"),
+    }
 }
 
 /// A wait that a recorder can keep.
@@ -476,7 +494,7 @@ fn poll_begun(
         polled_again(name);
     }
     let Some(ticket) = registration.ticket_in(recording.serial) else {
-        another_script()
+        another_script(name, line)
     };
     // If the recorder panics, the wait is over.
     registration.end();
@@ -609,7 +627,7 @@ pub(crate) fn poll_stop(
             .as_ref()
             .is_some_and(|ticket| ticket.serial != serial)
         {
-            another_script();
+            another_script(call, at);
         }
         let known = ticket.as_ref().map(|ticket| ticket.number);
         match recording.recorder.poll_stop(known, call, at) {

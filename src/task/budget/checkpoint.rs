@@ -1,7 +1,6 @@
 //! The future of a checkpoint: a job may wait in it for the next frame.
 
 use std::future::Future;
-use std::panic::Location;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
@@ -161,7 +160,7 @@ impl Future for Checkpoint<'_> {
     #[track_caller]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         if self.state == State::New {
-            recording::refuse("Budget::checkpoint", Location::caller());
+            recording::refuse("Budget::checkpoint");
         }
         let (core, home) = wait::polled("Budget::checkpoint()", |scope| {
             (scope.core().rc(), scope.home().phase())

@@ -1,7 +1,6 @@
 //! Waiting for the end of a coroutine without taking its result.
 
 use std::future::Future;
-use std::panic::Location;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
@@ -101,7 +100,7 @@ impl Future for Finished {
 
     #[track_caller]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Outcome> {
-        recording::refuse("Coroutine::finished", Location::caller());
+        recording::refuse("Coroutine::finished");
         let this = &mut *self;
         if let (Target::Stored(core, task), None) = (&this.target, this.outcome()) {
             this.registration.wait_for_end(core, cx, task);

@@ -493,7 +493,7 @@ impl<T> Future for Coroutine<T> {
         };
         let task = core.tasks.open(handle);
         if !task.get().has_ended() {
-            recording::refuse("Coroutine::await", Location::caller());
+            recording::refuse("Coroutine::await");
             this.registration.wait_for_end(core, cx, handle.reference());
             // Registering clones the waker, which is user code: it may have ended the
             // task.

@@ -122,7 +122,7 @@ impl Place {
     #[inline(never)]
     #[track_caller]
     fn of_recorded(function: &'static str) -> Self {
-        recording::refuse(function, Location::caller());
+        recording::refuse(function);
         match scope::with(|scope| scope.map(Self::in_scope)) {
             Some(place) => place,
             None => outside(function),

@@ -2,7 +2,6 @@
 
 use std::fmt;
 use std::future::Future;
-use std::panic::Location;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
@@ -100,7 +99,7 @@ impl Future for Ended {
 
     #[track_caller]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        recording::refuse("Owner::ended", Location::caller());
+        recording::refuse("Owner::ended");
         let this = &mut *self;
         if this.registration.is_done() {
             polled_again("Owner::ended()");

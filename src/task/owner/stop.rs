@@ -204,7 +204,7 @@ impl Future for StopRequested {
             if let Some((task, asks)) = own {
                 match &self.stage {
                     Stage::Waiting(wait) if wait.is_of(task, &asks) => {}
-                    Stage::Recorded(_) => another_script(),
+                    Stage::Recorded(_) => another_script("stop_requested()", Location::caller()),
                     // It comes from another coroutine, whose list it leaves first.
                     _ => {
                         self.stage = Stage::New;
@@ -232,7 +232,7 @@ impl StopRequested {
         let mut ticket = match mem::replace(&mut self.stage, Stage::Done) {
             Stage::New | Stage::Done => None,
             Stage::Recorded(ticket) => Some(ticket),
-            Stage::Waiting(_) => another_script(),
+            Stage::Waiting(_) => another_script("stop_requested()", line),
         };
         let polled = recording::poll_stop(&mut ticket, "stop_requested()", line);
         if let Some(ticket) = ticket {
@@ -264,8 +264,9 @@ pub(super) fn stop_within(executor: u32, owner: OwnerKey, seconds: impl Seconds)
         Nanos::Negative => Some(0),
         Nanos::Overflow | Nanos::Infinite => None,
         Nanos::NotANumber => panic!(
-            "`stop_within` got a length of NaN: give it a number of seconds (with infinity, it \
-             only requests the stop)"
+            "`stop_within` at {} got a length of NaN: give it a number of seconds (with infinity, it \
+             only requests the stop)",
+            Location::caller()
         ),
     };
     let left = Rc::new(Cell::new(0));

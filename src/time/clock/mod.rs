@@ -162,7 +162,7 @@ impl Clock {
     #[must_use = "a clock without a handle or a wait has no use"]
     #[track_caller]
     pub fn child(&self) -> Clock {
-        recording::refuse("Clock::child", Location::caller());
+        recording::refuse("Clock::child");
         Clock(Rc::new(ClockState::child(&self.0)))
     }
 
@@ -208,7 +208,7 @@ impl Clock {
     pub fn set_scale(&self, scale: impl Into<f64>) {
         let scale = scale.into();
         if !scale.is_finite() || scale < 0.0 {
-            bad_scale(scale);
+            bad_scale("set_scale", scale);
         }
         let scale = scale + 0.0; // no minus zero
         self.expect_speed("set_scale");
@@ -257,7 +257,7 @@ impl Clock {
     pub fn scaled(&self, factor: impl Into<f64>) -> ClockGuard {
         let factor = factor.into();
         if !factor.is_finite() || factor < 0.0 {
-            bad_scale(factor);
+            bad_scale("scaled", factor);
         }
         let factor = factor + 0.0; // no minus zero
         self.expect_speed("scaled");
@@ -439,10 +439,11 @@ impl Clock {
 
 #[cold]
 #[track_caller]
-fn bad_scale(scale: f64) -> ! {
+fn bad_scale(call: &str, scale: f64) -> ! {
     panic!(
-        "a clock cannot have a scale of {scale}: use a finite number of zero or more \
-         (0 stops the clock, 1 is the speed of its parent)"
+        "`{call}` at {} got {scale}, which is no scale of a clock: use a finite number of zero or more \
+         (0 stops the clock, 1 is the speed of its parent)",
+        Location::caller()
     )
 }
 
@@ -450,8 +451,9 @@ fn bad_scale(scale: f64) -> ! {
 #[track_caller]
 fn not_on_realtime(call: &str) -> ! {
     panic!(
-        "`{call}` was called on the realtime clock, which cannot be scaled, paused or held: \
-         call it on the game clock, or on a child of realtime"
+        "`{call}` at {} was called on the realtime clock, which cannot be scaled, paused or held: \
+         call it on the game clock, or on a child of realtime",
+        Location::caller()
     )
 }
 

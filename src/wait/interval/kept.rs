@@ -175,6 +175,8 @@ pub struct SavedInterval {
     pub due_ns: Option<i128>,
     /// Whether it counts already.
     pub has_begun: bool,
+    /// Where it was made.
+    pub place: Line,
 }
 
 impl SavedInterval {
@@ -191,6 +193,7 @@ impl SavedInterval {
             phase: (interval.phase != PhaseIndex::HOME).then(|| interval.phase.phase()),
             due_ns: interval.awaited().map(OwnTime::ns),
             has_begun: interval.has_schedule(),
+            place: interval.place,
         }
     }
 

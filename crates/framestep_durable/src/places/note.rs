@@ -104,31 +104,62 @@ pub(crate) fn hash_of_label(label: &dyn fmt::Display, outer: u32) -> u32 {
     hash.0.max(1)
 }
 
-/// A branch of a macro that polls several futures.
+/// A branch of a macro that polls several futures. It is a future, since such a macro may be that of another crate.
+///
+/// Its operand becomes a future when it is polled first, as the `async fn` does that it stands for in a plain script: a
+/// state starts its script then, and not at all in a branch that is never polled.
 #[derive(Debug)]
 #[must_use]
-pub struct At<F> {
+#[pin_project]
+pub struct At<F: IntoFuture> {
     /// Its statement.
     pub place: u64,
     /// What it awaits.
-    pub future: F,
+    #[pin]
+    pub branch: Branch<F, F::IntoFuture>,
 }
 
-impl<F: IntoFuture> IntoFuture for At<F> {
+/// What a branch awaits.
+#[derive(Debug)]
+#[pin_project(project = Projected, project_replace = Owned)]
+pub enum Branch<F, Future> {
+    /// It has not been polled.
+    New {
+        /// Its operand.
+        operand: F,
+    },
+    /// It has.
+    Begun {
+        /// Its future.
+        #[pin]
+        future: Future,
+    },
+    /// The operand has panicked.
+    Taken,
+}
+
+impl<F: IntoFuture> Future for At<F> {
     type Output = F::Output;
-    type IntoFuture = InPlace<F::IntoFuture>;
 
     #[cfg_attr(not(debug_assertions), inline(always))]
     #[track_caller]
-    fn into_future(self) -> InPlace<F::IntoFuture> {
-        // A state that is awaited starts its script here.
-        let before = replace(self.place);
-        let future = self.future.into_future();
-        set(before);
-        InPlace {
-            place: self.place,
-            future,
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
+        let mut this = self.project();
+        let before = replace(*this.place);
+        if let Projected::New { .. } = this.branch.as_mut().project() {
+            if let Owned::New { operand } = this.branch.as_mut().project_replace(Branch::Taken) {
+                let future = operand.into_future();
+                this.branch.set(Branch::Begun { future });
+            }
         }
+        let polled = match this.branch.project() {
+            Projected::Begun { future } => future.poll(cx),
+            Projected::New { .. } | Projected::Taken => {
+                panic!("a branch was polled again after a panic")
+            }
+        };
+        *this.place = replace(before);
+        polled
     }
 }
 

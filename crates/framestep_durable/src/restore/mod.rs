@@ -287,7 +287,7 @@ impl Shared {
     /// Whether nothing but scripts would be lost with what is there.
     pub(crate) fn check_replaceable(&self) -> Result<(), RestoreError> {
         let checked = self.door.check(&self.scripts.coroutine_ids());
-        let checked = if let Err(other @ Unsavable::OtherCoroutines) = checked {
+        let checked = if let Err(other @ Unsavable::OtherCoroutines(_)) = checked {
             Err(other)
         } else {
             let clocks = self.door.name_clocks(&self.clocks.all());

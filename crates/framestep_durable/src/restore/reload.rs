@@ -171,7 +171,7 @@ impl Runtime {
     /// # fn main() -> Result<(), RestoreError> {
     /// let mut runtime = Runtime::new(Registry::new().script(earlier::lamp));
     /// let mut world: Vec<&'static str> = Vec::new();
-    /// runtime.start(earlier::lamp()).detach();
+    /// runtime.start(earlier::lamp());
     /// for _ in 0..3 {
     ///     runtime.run_frame_with(&mut world, 0.25);
     /// }

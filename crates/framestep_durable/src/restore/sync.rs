@@ -303,7 +303,7 @@ impl RuntimeBuilder {
     ///
     /// let registry = Registry::new().script(treasure);
     /// let mut runtime = Runtime::builder(registry).sync_test::<World>().build();
-    /// runtime.spawn(treasure()).detach();
+    /// runtime.spawn(treasure());
     /// let mut world = World { gold: 0 };
     /// for _ in 0..10 {
     ///     // In frame 4: the sync test of `run_frame_with` failed in frame 4: done again from the

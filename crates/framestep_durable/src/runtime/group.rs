@@ -99,6 +99,7 @@ impl<T> Group<T> {
 
     /// Adds a script that has been made already: on an owner, or in another phase. From now on it is
     /// stopped with the group.
+    #[track_caller]
     pub fn add(&mut self, script: ScriptHandle<T>) -> &ScriptHandle<T> {
         self.scripts.push(script.stop_on_drop());
         &self.scripts[self.scripts.len() - 1]

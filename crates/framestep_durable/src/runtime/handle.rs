@@ -17,11 +17,13 @@ use serde::de::DeserializeOwned;
 use crate::bytes::{Bytes, Contains, Mark, Marked};
 use crate::events::Typed;
 use crate::ids::{Birth, Handled, ScriptId};
+use crate::journal::Call;
 use crate::runtime::expect_from_outside;
 use crate::script::join_error::Place;
 use crate::script::place;
 use crate::script::{
-    Join, JoinError, Numbered, OwnerEnd, ScriptCell, Shared, Slot, command, context, unreadable,
+    Join, JoinError, Numbered, OwnerEnd, ScriptCell, Shared, Slot, command, command_of, context,
+    unreadable,
 };
 
 /// The handle of a durable script. Awaiting it joins the script. Dropping it detaches the
@@ -63,7 +65,8 @@ pub(crate) struct Joins {
     /// Of a script that was started outside of a durable one.
     plain: Option<Coroutine<Bytes>>,
     is_done: bool,
-    stops_on_drop: bool,
+    /// Where it was made one that stops the script when it is dropped.
+    stops_on_drop: Option<&'static Location<'static>>,
 }
 
 impl Joins {
@@ -118,7 +121,7 @@ impl Joins {
             result: None,
             plain: None,
             is_done: false,
-            stops_on_drop: false,
+            stops_on_drop: None,
         }
     }
 
@@ -138,13 +141,13 @@ impl Joins {
         !shared.is_valid(self.of)
     }
 
-    #[track_caller]
-    fn act(&self, call: &'static str, act: Act) -> bool {
+    fn act(&self, call: Call, act: Act) -> bool {
         if let Some(coroutine) = &self.plain {
             return match act {
                 Act::Ask => panic!(
-                    "`{call}` was called on a script that was started outside of a durable one: \
-                     there, ask the scripts of a `framestep::Owner`"
+                    "`{}` at {} was called on a script that was started outside of a durable one: there, ask the scripts \
+                     of a `framestep::Owner`",
+                    call.function, call.at
                 ),
                 Act::Stop(_) => coroutine.stop(),
                 Act::Pause => coroutine.pause(),
@@ -153,7 +156,7 @@ impl Joins {
         }
         let act = |shared: &Shared| !self.is_void(shared) && shared.act(self.id(), act);
         if let Some(place::Place::Script(_)) = place::place() {
-            return command(call, act);
+            return command_of(call, act);
         }
         self.shared.upgrade().is_some_and(|shared| act(&shared))
     }
@@ -259,13 +262,13 @@ impl Contains for Result<Bytes, JoinError> {
 impl Drop for Joins {
     fn drop(&mut self) {
         // Once it is joined, the script has ended.
-        self.stops_on_drop &= !self.is_done;
-        if self.stops_on_drop && self.plain.is_some() {
-            self.act("stop", Act::Stop(None));
+        let stops = self.stops_on_drop.filter(|_| !self.is_done);
+        if let Some(at) = stops.filter(|_| self.plain.is_some()) {
+            self.act(Call::at("stop", "", at), Act::Stop(None));
         }
         if let Some(shared) = self.shared.upgrade() {
-            if self.stops_on_drop && self.is_current(&shared) {
-                self.act("stop", Act::Stop(None));
+            if let Some(at) = stops.filter(|_| self.is_current(&shared)) {
+                self.act(Call::at("stop", "", at), Act::Stop(None));
             }
             let replayed_by = self.replayed_by.upgrade();
             let counts = replayed_by.is_none_or(|script| script.has_effects());
@@ -297,14 +300,15 @@ impl<T> ScriptHandle<T> {
     /// Whether it was started outside of a durable script.
     /// Detaches the script: it continues by itself. The same as dropping the handle.
     pub fn detach(mut self) {
-        self.joins.stops_on_drop = false;
+        self.joins.stops_on_drop = None;
     }
 
     /// Stops the script. Returns `false` if it has ended. In a durable script, this is an effect,
     /// which is recorded.
     #[track_caller]
     pub fn stop(&self) -> bool {
-        self.joins.act("stop", Act::Stop(Some(Location::caller())))
+        self.joins
+            .act(Call::new("stop", ""), Act::Stop(Some(Location::caller())))
     }
 
     /// Requests the script to stop: it ends in its own way once it reads the request, with
@@ -325,21 +329,21 @@ impl<T> ScriptHandle<T> {
     /// See [`stop_requested`](crate::stop_requested).
     #[track_caller]
     pub fn request_stop(&self) -> bool {
-        self.joins.act("request_stop", Act::Ask)
+        self.joins.act(Call::new("request_stop", ""), Act::Ask)
     }
 
     /// Pauses the script. Returns `false` if it was paused or has ended. In a durable script, this
     /// is an effect, which is recorded.
     #[track_caller]
     pub fn pause(&self) -> bool {
-        self.joins.act("pause", Act::Pause)
+        self.joins.act(Call::new("pause", ""), Act::Pause)
     }
 
     /// Resumes the script. Returns `false` if it was not paused, or has ended. In a durable script,
     /// this is an effect, which is recorded.
     #[track_caller]
     pub fn resume(&self) -> bool {
-        self.joins.act("resume", Act::Resume)
+        self.joins.act(Call::new("resume", ""), Act::Resume)
     }
 
     /// Makes a handle that stops its script when it is dropped: a script that is stopped takes
@@ -375,8 +379,9 @@ impl<T> ScriptHandle<T> {
     /// assert!(runtime.scripts().is_empty());
     /// ```
     #[must_use = "the handle stops the script when it is dropped: keep it"]
+    #[track_caller]
     pub fn stop_on_drop(mut self) -> Self {
-        self.joins.stops_on_drop = true;
+        self.joins.stops_on_drop = Some(Location::caller());
         self
     }
 }

@@ -58,7 +58,7 @@ use crate::script::{Lent, Limits, Registry, Shared};
 /// let registry = Registry::new().with::<Intro>();
 /// let mut runtime = Runtime::new(registry.clone());
 /// let mut lines: Vec<String> = Vec::new();
-/// runtime.start(Intro).detach();
+/// runtime.start(Intro);
 /// runtime.run_frame_with(&mut lines, 0.25);
 /// let file = runtime.save()?.to_bytes();
 ///
@@ -413,7 +413,7 @@ impl RuntimeBuilder {
     /// let play = |bonus| {
     ///     let builder = Runtime::builder(Registry::new().script(hits));
     ///     let mut runtime = builder.hash_effects::<World>().build();
-    ///     runtime.spawn(hits()).detach();
+    ///     runtime.spawn(hits());
     ///     let mut world = World { damage: 0, bonus };
     ///     for _ in 0..4 {
     ///         runtime.run_frame_with(&mut world, 0.1);

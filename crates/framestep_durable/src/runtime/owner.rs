@@ -36,14 +36,14 @@ use crate::script::{Numbered, OwnerEnd, ScriptCell, Slot, command};
 /// #[durable]
 /// async fn fuse() {
 ///     let sparks = owner();
-///     start_on(sparks, spark()).detach();
-///     start_on(sparks, spark()).detach();
+///     start_on(sparks, spark());
+///     start_on(sparks, spark());
 ///     wait_seconds(0.5).await;
 ///     sparks.remove();
 /// }
 ///
 /// let mut runtime = Runtime::new(Registry::new().script(fuse).script(spark));
-/// runtime.start(fuse()).detach();
+/// runtime.start(fuse());
 /// assert_eq!(runtime.scripts().len(), 3);
 /// runtime.run_frame(0.25);
 /// runtime.run_frame(0.25);
@@ -184,7 +184,7 @@ impl OwnerId {
     ///     let mut frames = Vec::new();
     ///     for wave in 1..=3 {
     ///         for number in 0..8 {
-    ///             start_on(enemies, goblin(0.25 * (wave + number) as f32)).detach();
+    ///             start_on(enemies, goblin(0.25 * (wave + number) as f32));
     ///         }
     ///         enemies.ended().await;
     ///         frames.push(time().frame);

@@ -50,7 +50,7 @@ use crate::script::{ChangesNoLocal, context, type_name_of};
 ///
 /// let mut runtime = Runtime::new(Registry::new().script(walk));
 /// let mut world = World { steps: 0, heard: 0 };
-/// runtime.spawn(walk()).detach();
+/// runtime.spawn(walk());
 /// let save = runtime.save_state().unwrap();
 /// for _ in 0..3 {
 ///     runtime.run_frame_with(&mut world, 0.1);
@@ -113,7 +113,7 @@ pub fn is_resimulated() -> bool {
 /// }
 ///
 /// let mut runtime = Runtime::new(Registry::new().script(drum));
-/// runtime.start(drum()).detach();
+/// runtime.start(drum());
 /// let save = runtime.save_state().unwrap();
 /// for _ in 0..5 {
 ///     runtime.rollback(&save).unwrap();

@@ -87,8 +87,8 @@ impl OwnerId {
     /// let registry = Registry::new().script(torch).script(forgetful).script(leave);
     /// let mut runtime = Runtime::new(registry);
     /// let level = runtime.owner();
-    /// runtime.start_on(level, torch()).detach();
-    /// runtime.start_on(level, forgetful()).detach();
+    /// runtime.start_on(level, torch());
+    /// runtime.start_on(level, forgetful());
     /// let leave = runtime.start(leave(level));
     /// for _ in 0..5 {
     ///     runtime.run_frame(0.25); // read in frame 1, over in frame 5
@@ -97,7 +97,7 @@ impl OwnerId {
     /// ```
     #[track_caller]
     pub fn stop_within(self, seconds: impl Seconds) -> StopWithin {
-        let (length_ns, at) = (length_ns(seconds), Location::caller());
+        let (length_ns, at) = (length_ns("stop_within", seconds), Location::caller());
         if let Some(Place::Host(shared)) = place() {
             let request = (shared.scripts.next_id(), Birth::new());
             let joins = shared.stop_owner_within(request, self, length_ns, at);

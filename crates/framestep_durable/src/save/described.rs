@@ -54,7 +54,7 @@ impl SaveState {
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let registry = Registry::new().script(first_release::shop);
     /// let runtime = Runtime::new(registry.clone());
-    /// runtime.start(first_release::shop(3)).detach();
+    /// runtime.start(first_release::shop(3));
     /// let file = runtime.save()?.described(&registry)?.to_bytes();
     ///
     /// let mut runtime = Runtime::new(Registry::new().script(second_release::shop));

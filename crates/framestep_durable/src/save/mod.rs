@@ -193,11 +193,11 @@ impl Shared {
 
     /// Why the executor cannot be saved, with the script whose wait is the reason.
     fn refused(&self, scripts: &[&Rc<ScriptCell>], error: Unsavable) -> SaveError {
-        let (Unsavable::ForeignWakers(Some(of)) | Unsavable::OtherWait(of)) = error else {
+        let (Unsavable::ForeignWakers(Some(of)) | Unsavable::OtherWait(of)) = &error else {
             return error.into();
         };
-        let script = scripts.iter().find(|cell| cell.coroutine_id() == Some(of));
-        match (script, error) {
+        let script = scripts.iter().find(|cell| cell.coroutine_id() == Some(*of));
+        match (script, &error) {
             (None, _) => error.into(),
             (Some(cell), Unsavable::OtherWait(_)) => self.not_recorded(cell, None),
             (Some(cell), _) => {

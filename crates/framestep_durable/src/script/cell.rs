@@ -345,7 +345,8 @@ impl ScriptCell {
     /// before the call that starts it has returned the coroutine.
     fn note_coroutine(&self) {
         if self.coroutine_id.get().is_none() {
-            self.coroutine_id.set(Some(framestep::task::current()));
+            let current = framestep::durable::unrecorded(framestep::task::current);
+            self.coroutine_id.set(Some(current));
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::mem::ManuallyDrop;
+use std::panic::Location;
 use std::rc::Rc;
 
 use framestep::durable::{is_recorded_by, record, replay};
@@ -123,7 +124,7 @@ pub(crate) fn note_turn(number: u16, is_next: bool) {
 pub(crate) fn expect(name: &str) -> Rc<ScriptCell> {
     match current() {
         Some(script) => script,
-        None => refuse(name, None),
+        None => refuse(name, None, Location::caller()),
     }
 }
 
@@ -137,7 +138,7 @@ pub(crate) fn expect(name: &str) -> Rc<ScriptCell> {
 pub(crate) fn expect_outside_of_closures(name: &str) -> Rc<ScriptCell> {
     match find_outside_of_closures(name) {
         Some(script) => script,
-        None => refuse(name, None),
+        None => refuse(name, None, Location::caller()),
     }
 }
 
@@ -151,15 +152,15 @@ pub(crate) fn expect_outside_of_closures(name: &str) -> Rc<ScriptCell> {
 pub(crate) fn find_outside_of_closures(name: &str) -> Option<Rc<ScriptCell>> {
     let script = current()?;
     if script.is_in_closure() {
-        refuse(name, Some(&script));
+        refuse(name, Some(&script), Location::caller());
     }
     Some(script)
 }
 
 #[cold]
 #[track_caller]
-pub(crate) fn refuse(name: &str, current: Option<&ScriptCell>) -> ! {
-    panic!("{}", refusal(name, current))
+pub(crate) fn refuse(name: &str, current: Option<&ScriptCell>, at: &Location<'_>) -> ! {
+    panic!("{} (the call is at {at})", refusal(name, current))
 }
 
 /// Why a call is refused outside of a script, or in a closure of one.

@@ -28,7 +28,7 @@ use crate::script::ChangesNoLocal;
 /// }
 ///
 /// let mut runtime = Runtime::new(Registry::new().script(engine));
-/// runtime.start(engine()).detach();
+/// runtime.start(engine());
 /// let save = runtime.save().unwrap();
 /// runtime.restore(&save, Policy::Fail).unwrap();
 /// assert_eq!(SOUNDS.get(), 0);

@@ -112,7 +112,7 @@ pub fn with_ref<W: 'static, R: Recorded>(f: impl FnOnce(&W) -> R + ChangesNoLoca
 /// }
 ///
 /// let mut runtime = Runtime::new(Registry::new().script(quest));
-/// runtime.spawn(quest(1)).detach();
+/// runtime.spawn(quest(1));
 /// let mut gold = 0_u32;
 /// for _ in 0..10 {
 ///     runtime.run_frame_with(&mut gold, 0.5);
@@ -347,11 +347,19 @@ pub(crate) fn command<R: Serialize + DeserializeOwned + Default>(
     name: &'static str,
     f: impl FnOnce(&Shared) -> R,
 ) -> R {
-    let caller = Call::new(name, "").giving::<R>();
+    command_of(Call::new(name, ""), f)
+}
+
+/// The same of a command that a destructor does, which has no line of its own.
+pub(crate) fn command_of<R: Serialize + DeserializeOwned + Default>(
+    caller: Call,
+    f: impl FnOnce(&Shared) -> R,
+) -> R {
+    let caller = caller.giving::<R>();
     let cell = match place() {
         Some(Place::Script(cell)) => cell,
         Some(Place::Host(shared)) => return f(&shared),
-        None => context::refuse(name, None),
+        None => context::refuse(caller.function, None, caller.at),
     };
     let shared = cell.shared();
     let done = cell.effect(caller, || Bytes::of(&f(shared)));

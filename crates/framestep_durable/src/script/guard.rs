@@ -31,7 +31,8 @@ impl ScriptCell {
         clock: &Clock,
         take: &mut dyn FnMut() -> ClockGuard,
     ) -> Box<dyn Any> {
-        let this = context::expect_outside_of_closures(call);
+        self.expect_outside_of_closures(call, at);
+        let this = context::expect(call);
         let shared = self.shared();
         let Some(of) = shared.clocks.id_of(clock) else {
             panic!(

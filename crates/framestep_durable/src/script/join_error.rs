@@ -35,7 +35,7 @@ use crate::bytes::{dispose, message_of};
 ///
 /// let mut runtime = Runtime::new(Registry::new().script(walk).script(cutscene));
 /// let walk = runtime.start(walk());
-/// runtime.start(cutscene(walk.id())).detach();
+/// runtime.start(cutscene(walk.id()));
 /// for _ in 0..4 {
 ///     runtime.run_frame(0.25);
 /// }

@@ -24,6 +24,7 @@ pub(crate) mod recorder;
 pub(crate) mod recording;
 pub(crate) mod registry;
 pub(crate) mod replayed;
+pub(crate) mod saved;
 pub(crate) mod script_fn;
 pub(crate) mod shared;
 pub(crate) mod slot;
@@ -32,7 +33,7 @@ pub(crate) mod waker_uses;
 
 pub(crate) use self::cell::{ScriptCell, counts};
 pub(crate) use self::driver::Driver;
-pub(crate) use self::effect::{command, discard, expect_read, type_name_of};
+pub(crate) use self::effect::{command, command_of, discard, expect_read, type_name_of};
 pub(crate) use self::image::{EndedImage, KeptImage, ScriptImage, SlotImage, WaitImage};
 pub(crate) use self::join_error::{JoinError, line_of};
 pub(crate) use self::locals::ChangesNoLocal;

@@ -1,6 +1,7 @@
 //! What all waits of scripts have in common.
 
 use std::mem;
+use std::panic::Location;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr;
 use std::rc::{Rc, Weak};
@@ -337,15 +338,17 @@ impl Numbered {
 fn expect_of(of: &Weak<ScriptCell>, cell: &Rc<ScriptCell>, name: &str) {
     assert!(
         ptr::eq(of.as_ptr(), Rc::as_ptr(cell)),
-        "{}",
-        of_another_script(name)
+        "{} (the call is at {})",
+        of_another_script(name),
+        Location::caller()
     );
 }
 
 #[cold]
 fn of_another_script(name: &str) -> String {
     format!(
-        "`{name}` was begun by one script and polled by another: durable scripts cannot share waits"
+        "`{name}` was begun by one script and polled by another: durable scripts cannot share waits. Make a new one \
+         in the script that awaits it"
     )
 }
 

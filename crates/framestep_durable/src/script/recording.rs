@@ -21,7 +21,7 @@ type Line = &'static Location<'static>;
 
 impl Recorder for ScriptCell {
     fn begin_frame(&self, call: &'static str, at: Line, wait: FrameWait) -> u64 {
-        self.expect_outside_of_closures(call);
+        self.expect_outside_of_closures(call, at);
         let site = self.site_at(call, at);
         let number = self.take_number();
         self.change().waits.push_frame(number, site, Some(wait));
@@ -29,7 +29,7 @@ impl Recorder for ScriptCell {
     }
 
     fn keep(&self, call: &'static str, at: Line, wait: DurableWait) -> u64 {
-        self.expect_outside_of_closures(call);
+        self.expect_outside_of_closures(call, at);
         let site = self.site_at(call, at);
         let number = self.take_number();
         self.add_wait(Pending {
@@ -71,7 +71,7 @@ impl Recorder for ScriptCell {
         gives: Gives,
         asks: Asks<'_>,
     ) -> Begun {
-        self.expect_outside_of_closures(call);
+        self.expect_outside_of_closures(call, at);
         let site = self.site_at(call, at);
         if self.is_replayed() {
             let begun = self.begin_again(site, gives);
@@ -98,7 +98,7 @@ impl Recorder for ScriptCell {
         gives: Gives,
         asks: Asks<'_>,
     ) -> Poll<Given> {
-        self.expect_outside_of_closures(call);
+        self.expect_outside_of_closures(call, at);
         let number = self.expect_number_of(ticket, call);
         if self.is_replayed() {
             return self.poll_again(number, call, at, gives);
@@ -200,35 +200,29 @@ impl Recorder for ScriptCell {
         [ClockId::GAME, ClockId::REALTIME].map(|id| clocks.expect(id))
     }
 
-    fn refuse(&self, call: &'static str, at: Line) {
-        if !self.is_in_closure() {
-            refuse(call, at, self.name());
-        }
+    fn refuse(&self, call: &'static str, at: Line) -> Option<String> {
+        let why = || {
+            format!(
+                "`{call}` at {at} is framestep's own, and cannot be recorded: the durable script `{}` would do it again \
+                 after a load. {}",
+                self.name(),
+                instead_of(call)
+            )
+        };
+        (!self.is_in_closure()).then(why)
     }
 
-    fn refuse_source(&self, call: &'static str, at: Line) {
-        if !self.is_in_closure() {
-            refuse_source(call, at, self.name());
-        }
+    fn refuse_source(&self, call: &'static str, at: Line) -> Option<String> {
+        let why = || {
+            format!(
+                "`{call}` at {at} is on a source of framestep's own, which cannot be saved: the durable script `{}` \
+                 would make the call again after a load. Declare the source as a constant, with `signal`, `watch` or \
+                 `semaphore` of `framestep_durable`, or make the call in the closure of a `with` or an `effect`",
+                self.name()
+            )
+        };
+        (!self.is_in_closure()).then(why)
     }
-}
-
-#[cold]
-fn refuse_source(call: &str, at: Line, script: &str) -> ! {
-    panic!(
-        "`{call}` at {at} is on a source of framestep's own, which cannot be saved: the durable script `{script}` \
-         would make the call again after a load. Declare the source as a constant, with `signal`, `watch` or `semaphore` of \
-         `framestep_durable`, or make the call in the closure of a `with` or an `effect`"
-    )
-}
-
-#[cold]
-fn refuse(call: &str, at: Line, script: &str) -> ! {
-    let instead = instead_of(call);
-    panic!(
-        "`{call}` at {at} is framestep's own, and cannot be recorded: the durable script `{script}` would do it again \
-         after a load. {instead}"
-    )
 }
 
 /// What a durable script does instead of a call of framestep.
@@ -242,8 +236,12 @@ fn instead_of(call: &str) -> &'static str {
             "How much fits into a frame is another number each time: do a fixed number of items in each frame, with \
              `next_frame()` between them"
         }
-        "with_deferred" | "with_deferred_as" => {
-            "Use `with`, or `defer` for the end of the block, or call it in the closure of a `with` or an `effect`"
+        "try_with" | "try_with_ref" | "try_with_as" => {
+            "Use `with` of `framestep_durable`, or `defer` and `with_deferred` to clean up"
+        }
+        "when_each" => {
+            "Start a durable script for each future, and pass the handles to `when_each` of `framestep_durable`; \
+             `join_all` and `race` take any futures"
         }
         "handle" | "remote" => {
             "Let the host keep one, or `runtime.host()`, or call it in the closure of a `with` or an `effect`"
@@ -287,10 +285,9 @@ impl ScriptCell {
     }
 
     #[inline]
-    #[track_caller]
-    pub(super) fn expect_outside_of_closures(&self, call: &str) {
+    pub(super) fn expect_outside_of_closures(&self, call: &str, at: Line) {
         if self.is_in_closure() {
-            context::refuse(call, Some(self));
+            context::refuse(call, Some(self), at);
         }
     }
 

@@ -145,7 +145,7 @@ impl Registry {
     ///
     /// let registry = Registry::new().script(door);
     /// let mut runtime = Runtime::new(registry);
-    /// runtime.start(door(3, false)).detach();
+    /// runtime.start(door(3, false));
     /// ```
     ///
     /// Of a generic function, each type that is used:

@@ -28,7 +28,7 @@ impl ScriptCell {
         call: &'static str,
         at: &'static Location<'static>,
     ) -> Begun {
-        self.expect_outside_of_closures(call);
+        self.expect_outside_of_closures(call, at);
         let number = match ticket {
             Some(ticket) => self.expect_number_of(ticket, call),
             None => self.take_number(),

@@ -65,7 +65,7 @@ use crate::script::{Awaited, Numbered, ScriptCell, Slot, expect_read};
 ///
 /// let mut world = World { level: 1, shown: Vec::new() };
 /// let mut runtime = Runtime::new(Registry::new().script(level_up));
-/// runtime.spawn(level_up()).detach();
+/// runtime.spawn(level_up());
 /// for level in [1, 1, 2, 2, 5] {
 ///     world.level = level;
 ///     runtime.run_frame_with(&mut world, 0.25);

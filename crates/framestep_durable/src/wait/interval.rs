@@ -1,6 +1,7 @@
 //! Intervals in the states of scripts.
 
 use std::ops::{Deref, DerefMut};
+use std::panic::Location;
 
 use framestep::durable::{SavedInterval, phase_number, phase_of};
 use framestep::wait::{Interval, MissedTicks};
@@ -97,8 +98,9 @@ impl Serialize for Schedule {
         let saved = SavedInterval::of(&self.interval);
         assert!(
             hand_over::note_schedule(saved.has_begun),
-            "an interval that has begun is in the state of another script, but counts on the clock of \
-             its own: give another script a new one"
+            "the `interval` made at {} has begun, and is in the state of another script, but counts on the clock of \
+             its own: give another script a new one",
+            saved.place
         );
         let missed = MISSED.iter().position(|it| *it == saved.missed);
         let state = State {
@@ -127,6 +129,7 @@ impl<'de> Deserialize<'de> for Schedule {
             phase: phase.map_err(|_| damaged("phase"))?,
             due_ns: state.due_ns,
             has_begun: state.due_ns.is_some(),
+            place: Location::caller(),
         };
         let interval = saved.load().map_err(|_| damaged("schedule"))?;
         Ok(Schedule { interval })

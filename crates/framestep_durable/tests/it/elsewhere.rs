@@ -206,6 +206,7 @@ const IN_BOTH: &[&str] = &[
     "watch",
     "when_each",
     "with",
+    "with_deferred",
     "with_ref",
     "yield_now",
 ];
@@ -453,6 +454,10 @@ async fn does(name: &str) {
                 world.gold
             });
             say(&format!("{gold}"));
+        }
+        "with_deferred" => {
+            let is_kept = with_deferred(|world: &mut World| world.log.push("deferred".into()));
+            say(&format!("{is_kept}"));
         }
         "with_ref" => say(&format!("{}", with_ref(|world: &World| world.gold))),
         "yield_now" => {

@@ -296,10 +296,10 @@ async fn refused(which: u32) {
 fn what_a_clock_refuses_names_the_call() {
     let runtime = blank();
     let says = [
-        "`pause_guard` was called on the realtime clock",
-        "a scale of -1",
-        "a scale of NaN",
-        "`pause` was called on the realtime clock",
+        "`pause_guard` at crates/framestep_durable/tests/it/guards.rs",
+        "got -1, which is no scale",
+        "got NaN, which is no scale",
+        "on the realtime clock, which cannot be scaled",
         "`scaled` at crates/framestep_durable/tests/it/guards.rs",
     ];
     for (which, says) in (0..).zip(says) {

@@ -15,7 +15,6 @@ enum Case {
     PlainStart,
     PlainJob,
     PlainBudget,
-    PlainDeferred,
     PlainHandle,
     PlainClock,
     WaitInWith,
@@ -57,9 +56,6 @@ impl DurableScript for Bad {
             }
             Case::PlainJob => drop(framestep::task::offload(|| 1).await),
             Case::PlainBudget => framestep::task::Budget::of_units(3).checkpoint().await,
-            Case::PlainDeferred => {
-                framestep::lend::with_deferred(|_: &mut u32| ());
-            }
             Case::PlainHandle => drop(framestep::task::handle()),
             Case::PlainClock => drop(clock().child()),
             Case::WaitInWith => with(|_: &mut u32| {
@@ -217,7 +213,6 @@ fn what_only_plain_scripts_have_is_refused_at_its_line_with_what_to_do_instead()
             "`Budget::checkpoint` at",
             "a fixed number of items in each frame",
         ),
-        (Case::PlainDeferred, "`with_deferred` at", "`defer`"),
         (Case::PlainHandle, "`handle` at", "`runtime.host()`"),
         (Case::PlainClock, "`Clock::child` at", "child_clock(parent)"),
     ] {

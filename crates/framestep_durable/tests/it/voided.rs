@@ -55,7 +55,8 @@ fn a_coroutine_that_is_not_durable_is_not_lost_in_a_restore() {
         .restore(&empty, Policy::Fail)
         .unwrap_err()
         .to_string();
-    assert!(error.contains("not durable scripts"), "{error}");
+    assert!(error.contains("not durable scripts: `"), "{error}");
+    assert!(error.contains("voided::"), "it names them: {error}");
     let error = runtime.rollback(&empty).unwrap_err().to_string();
     assert!(error.contains("not durable scripts"), "{error}");
     runtime.run_frame(0.1);

@@ -11,10 +11,11 @@ mod text;
 
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
+use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
 use syn::punctuated::Punctuated;
 use syn::visit_mut::{self, VisitMut};
-use syn::{BinOp, Block, Expr, ExprAsync, Macro, Pat, Result, Stmt, Token, parse_quote};
+use syn::{BinOp, Block, Expr, ExprAsync, Macro, Pat, Path, Result, Stmt, Token, parse_quote};
 
 use crate::arguments::Root;
 use crate::places::lists::{List, Names, Order, is_labelled};
@@ -261,12 +262,21 @@ impl<'a> Places<'a> {
         }
     }
 
-    /// The branches of the macros that poll several futures.
+    /// The branches of the macros that poll several futures. One of another crate, such as `futures::select!`, may
+    /// demand other things of what it polls: its branches have no places of their own.
     fn call(&mut self, mac: &mut Macro) {
         let Some(last) = mac.path.segments.last() else {
             return;
         };
-        if self.is_in_closure {
+        if is_random(mac) {
+            let error = "`select!` of another crate polls its branches in random order, which a restored script does not \
+                         repeat: use `select!` of `framestep_durable`, or `select_biased!` or `biased;`";
+            let error = quote_spanned!(last.ident.span()=> #error);
+            mac.path = parse_quote!(::core::compile_error);
+            mac.tokens = error;
+            return;
+        }
+        if self.is_in_closure || is_of_another_crate(&mac.path) {
             return;
         }
         let tokens = mac.tokens.clone();
@@ -305,7 +315,7 @@ impl<'a> Places<'a> {
         // A literal, so that what the expression borrows lives as long as without it.
         let future = parse_quote!(#root::__private::At {
             place: #root::__private::place_of(#number),
-            future: #future,
+            branch: #root::__private::Branch::New { operand: #future },
         });
         (number, future)
     }
@@ -412,6 +422,31 @@ impl VisitMut for Places<'_> {
             _ => visit_mut::visit_expr_mut(self, expr),
         }
     }
+}
+
+/// Whether the path of a macro names a crate that has none of framestep's.
+fn is_of_another_crate(path: &Path) -> bool {
+    let first = path
+        .segments
+        .first()
+        .map(|first| first.ident.unraw().to_string());
+    let is_here = |first: String| {
+        ["crate", "self", "super"].contains(&first.as_str()) || first.contains("framestep")
+    };
+    path.segments.len() > 1 && !first.is_some_and(is_here)
+}
+
+/// Whether it is a `select!` that polls its branches in random order: that of `futures`, and that of tokio unless it begins
+/// with `biased;`.
+fn is_random(mac: &Macro) -> bool {
+    let is_biased = mac.tokens.clone().into_iter().next();
+    let is_biased = is_biased.is_some_and(|first| first.to_string() == "biased");
+    let is_select = mac
+        .path
+        .segments
+        .last()
+        .is_some_and(|last| last.ident == "select");
+    is_select && !is_biased && is_of_another_crate(&mac.path)
 }
 
 fn is_loop(stmt: &Stmt) -> bool {

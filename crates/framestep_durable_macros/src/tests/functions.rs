@@ -226,6 +226,19 @@ fn the_names_of_states() {
 }
 
 #[test]
+fn the_compiler_says_first_which_parameter_cannot_be_saved() {
+    let text = expanded("", "async fn a(x: u8, y: Vec<u8>) {}");
+    let check = "const_:fn()=||{fnsaved<T:::framestep_durable::__private::Saved>(){}saved::<u8>();saved::<Vec<u8>>();};";
+    assert!(text.starts_with(check), "{text}");
+    let module = expanded(
+        "",
+        "mod a { #[chapter] async fn b(x: u8) {} #[chapter] async fn c() {} }",
+    );
+    assert_eq!(module.matches("saved::<u8>();").count(), 1, "{module}");
+    assert_eq!(module.matches("Saved>()").count(), 1, "{module}");
+}
+
+#[test]
 fn another_crate_may_export_it() {
     let text = expanded(
         "crate = crate::x",
@@ -297,8 +310,8 @@ fn attributes_go_where_they_belong() {
     let count = |attribute: &str| text.matches(attribute).count();
     assert_eq!(
         count("#[cfg(c)]"),
-        4,
-        "the state, its call, two implementations: {text}"
+        5,
+        "the check of its parameters, the state, its call, two implementations: {text}"
     );
     assert_eq!(count("#[allow(l)]"), 2, "the call and the body: {text}");
     let (state, rest) = text.split_once("struct__durable_a{").unwrap();

@@ -67,6 +67,37 @@ fn a_macro_with_another_syntax_stays_as_it_is() {
 }
 
 #[test]
+fn a_macro_of_another_crate_stays_as_it_is() {
+    for path in ["futures", "::futures_util", "tokio"] {
+        let text = body(&format!("{path}::join!(one(), two()).await;"));
+        assert_eq!(text.matches("__private::At{").count(), 0, "{text}");
+        assert_eq!(text.matches("note_place").count(), 1, "{text}");
+    }
+    for path in ["framestep::combine", "bevy_framestep", "crate"] {
+        let text = body(&format!("{path}::join!(one(), two());"));
+        assert_eq!(text.matches("__private::At{").count(), 2, "{text}");
+    }
+}
+
+#[test]
+fn a_select_that_polls_in_random_order_is_an_error() {
+    for path in ["futures::select", "tokio::select"] {
+        let text = body(&format!("{path}! {{ a = one() => two(), }}"));
+        assert!(text.contains("compile_error"), "{text}");
+    }
+    for fair in [
+        "tokio::select! { biased; a = one() => two(), }",
+        "futures::select_biased! { a = one() => two() }",
+    ] {
+        let text = body(fair);
+        assert!(
+            !text.contains("compile_error") && !text.contains("At{"),
+            "{text}"
+        );
+    }
+}
+
+#[test]
 fn the_condition_of_a_loop_is_of_the_loop_each_time() {
     let text = body("while more().await { one(); }");
     let note = "while(::framestep_durable::__private::note_place(2u16),more().await).1{";

@@ -94,7 +94,7 @@ impl RuntimeHandle {
     /// }
     ///
     /// let mut runtime = Runtime::new(Registry::new().script(quick));
-    /// runtime.start(quick()).detach();
+    /// runtime.start(quick());
     /// let (box_of, _) = runtime.requests::<Choice>()[0];
     /// assert!(runtime.is_open(box_of));
     /// runtime.run_frame(0.25); // too late

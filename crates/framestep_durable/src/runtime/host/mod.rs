@@ -77,7 +77,7 @@ use crate::script::{Code, DurableScript, JoinError, Making, Registry, Shared, be
 /// let mut runtime = Runtime::new(Registry::new().with::<Bomb>().with::<Creak>());
 /// let door = runtime.owner();
 /// let creak = runtime.start_on(door, Creak).id();
-/// runtime.start(Bomb).detach();
+/// runtime.start(Bomb);
 /// let mut world = World { host: runtime.host().clone(), door: Some(door) };
 /// runtime.run_frame_with(&mut world, 0.25);
 /// assert!(!runtime.is_alive(creak));
@@ -252,7 +252,7 @@ impl RuntimeHandle {
     ///         hook.set(Some(*id));
     ///     }
     /// });
-    /// runtime.spawn(fuse()).detach();
+    /// runtime.spawn(fuse());
     /// for _ in 0..9 {
     ///     runtime.run_frame(0.125);
     /// }
@@ -326,7 +326,7 @@ impl RuntimeHandle {
     /// let heard = Rc::new(RefCell::new(Vec::new()));
     /// let log = heard.clone();
     /// runtime.on_loss(move |loss| log.borrow_mut().push(loss.to_string()));
-    /// runtime.start(hero()).detach();
+    /// runtime.start(hero());
     /// for hit in [1, 2, 3] {
     ///     runtime.named(&HIT).emit(hit);
     /// }

@@ -1,0 +1,28 @@
+//! What a parameter of a script can be.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// A type of which a script can have a parameter: one that serde reads and writes.
+///
+/// ```compile_fail,E0277
+/// use framestep_durable::prelude::*;
+///
+/// #[durable]
+/// async fn reads(gold: Watch<u32>) { // declare a constant: `const GOLD: Watch<u32> = watch("gold", || 0);`
+///     let _ = gold.get();
+/// }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be saved, so it cannot be a parameter of a durable script",
+    label = "the state of a script is what serde reads and writes",
+    note = "a type of your own needs `#[derive(Serialize, Deserialize)]`",
+    note = "what belongs to the runtime has a form that is saved: take an `Unread` for a `Subscription`, a `Schedule` for an \
+            `Interval`, a `ClockId` for a `Clock`, and a `ScriptId` for a `ScriptHandle` or a `Coroutine`; a `Signal`, a \
+            `Watch` or a `Semaphore` is a constant, or has a `Key`"
+)]
+pub trait Saved {}
+
+// The error is about the type, not about serde.
+#[diagnostic::do_not_recommend]
+impl<T: Serialize + DeserializeOwned> Saved for T {}
