@@ -507,7 +507,7 @@ impl Play {
         };
         let mut world = World::default();
         runtime.lend(&mut world, |runtime| {
-            runtime.enter(|| start_in(home, one)).detach()
+            runtime.enter(|| start_in(home, one)).detach();
         });
         Play {
             runtime,
