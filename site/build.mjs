@@ -64,6 +64,7 @@ function page({ path, title, body, scripts = '', about, picture = '', base = '' 
   ${picture ? `<meta property="og:image" content="${up}${picture}">` : ''}
   <link rel="stylesheet" href="${up}look.css">
   <script src="${up}theme.js"></script>
+  <noscript><link rel="stylesheet" href="${up}still.css"></noscript>
 </head>
 <body class="site">
 ${bar(up, path)}<button type="button">light / dark</button></nav>
@@ -87,7 +88,7 @@ const chapters = [
   ...['first-game', 'state-and-owners', 'several', 'stopping', 'waits', 'recipes', 'time', 'buffers', 'pausing', 'tables', 'compiler']
     .map((name) => [`docs/guide/${name}.md`]),
   ['# Coming from'],
-  ...['unity', 'unitask', 'ue5coro', 'godot', 'tokio', 'bevy', 'bevy_defer', 'bevy_flurx']
+  ...['unity', 'unitask', 'dotween', 'reactivex', 'ue5coro', 'godot', 'tokio', 'bevy', 'bevy_defer', 'bevy_flurx']
     .map((name) => [`docs/guide/coming-from/${name}.md`]),
   ['# Run scripts'],
   ...['engines', 'hosts', 'web', 'performance', 'mods', 'live', 'hot-reload', 'rooms', 'rooms-nats'].map((name) => [`docs/guide/${name}.md`]),
@@ -96,7 +97,7 @@ const chapters = [
   ['# Find bugs'],
   ...['testing', 'inspecting', 'panel', 'timeline', 'tracing', 'lints'].map((name) => [`docs/guide/${name}.md`]),
   ['# Compare'],
-  ['COMPARE.md'], ['benches/compare/README.md'],
+  ['COMPARE.md'], ['benches/compare/README.md', 'Measured costs'],
   ['# Packages'],
   ['crates/framestep_durable/README.md'], ['crates/framestep_durable_macros/README.md'], ['crates/framestep_live/README.md'], ['crates/bevy_framestep/README.md'],
   ['crates/bevy_framestep/docs/tutorial.md'], ['crates/godot_framestep/README.md'],
@@ -278,9 +279,9 @@ const cards = [];
 /// A moving picture, or a still one for those who want no motion.
 const film = (up, still, moving, words) => (moving ? `<picture><source media="(prefers-reduced-motion: reduce)" srcset="${up}${still}"><img
   src="${up}${moving}" alt="${escape(words)}" loading="lazy"></picture>` : `<img src="${up}${still}" alt="${escape(words)}" loading="lazy">`);
+const isBuilt = ({ id, wasm }) => existsSync(join(plays, id, wasm));
 for (const scene of scenes) {
   const folder = join(plays, scene.id);
-  const isBuilt = existsSync(join(folder, scene.wasm));
   const still = `pictures/${scene.id}${extname(scene.picture)}`;
   mkdirSync(join(site, 'pictures'), { recursive: true });
   cpSync(join(root, scene.picture), join(site, still));
@@ -291,7 +292,7 @@ for (const scene of scenes) {
   const sources = scene.files.map((file) => [file, read(`${scene.package}/src/${file}`)]);
   const lines = sources.reduce((sum, [, text]) => sum + text.split('\n').length - 1, 0);
   let sizes = 'The film of a run: the game was not built on the machine that made this site.';
-  if (isBuilt) {
+  if (isBuilt(scene)) {
     sizes = sizesOf(join(folder, scene.wasm));
     cpSync(folder, join(site, 'play', scene.id), { recursive: true });
     const index = join(site, 'play', scene.id, 'index.html');
@@ -299,13 +300,14 @@ for (const scene of scenes) {
     write(index, html.replace('href="data:,"', 'href="../../icon.svg"').replace('</head>', '  <script src="bridge.js"></script>\n</head>'));
     cpSync(join(here, 'bridge.js'), join(site, 'play', scene.id, 'bridge.js'));
   }
-  const card = (up) => `<li><a href="${up}gallery/${scene.id}.html">${film(up, still, moving, '')}</a>
+  // How large a game is, a reader of its page wants to know.
+  const card = (up, isBrief = false) => `<li><a href="${up}gallery/${scene.id}.html">${film(up, still, moving, '')}</a>
   <div class="words"><h2><a href="${up}gallery/${scene.id}.html">${escape(scene.title)}</a></h2>
-  <p>${escape(scene.says)}</p><p class="dim">${escape(sizes)}</p></div></li>`;
+  <p>${escape(scene.says)}</p>${isBrief ? '' : `<p class="dim">${escape(sizes)}</p>`}</div></li>`;
   cards.push(card);
   const query = scene.query ?? '';
   const play = `../play/${scene.id}/index.html`;
-  const stage = isBuilt ? `<div class="stage" style="--aspect: ${scene.aspect}" data-title="${escape(scene.title)}"
+  const stage = isBuilt(scene) ? `<div class="stage" style="--aspect: ${scene.aspect}" data-title="${escape(scene.title)}"
   data-play="${play}${query}" data-follow='${escape(JSON.stringify(scene.follow))}'>
   <button class="start" type="button" style="background-image: url('../${still}')"><span>Play</span></button>
   <noscript><img src="../${still}" alt=""></noscript></div>
@@ -314,7 +316,7 @@ for (const scene of scenes) {
 <p>${escape(scene.words)} ${escape(scene.play)}</p>
 <p class="dim">${escape(sizes)} <span id="figures"></span> <a href="${play}">The game alone</a></p>`
     : `${film('../', still, moving, scene.title)}${strip ? `<p><img src="../${strip}" alt="${escape(scene.title)}, in five pictures"></p>` : ''}<p class="dim">${escape(sizes)}</p>`;
-  const follow = isBuilt ? `<div class="follow"><label for="followed">Follow</label>
+  const follow = isBuilt(scene) ? `<div class="follow"><label for="followed">Follow</label>
 <select id="followed">${scene.follow.length > 0 ? '<option value="story">the story</option>' : ''}<option value="file">this file</option><option value="nothing">nothing</option></select>
 <span class="dim">A marked line is an <code>.await</code> where a script waits now.</span></div>` : '';
   page({
@@ -327,7 +329,7 @@ for (const scene of scenes) {
 <div class="panes">${sources.map(([file, text], index) => `<div data-file="${file}"${index === 0 ? '' : ' hidden'}>${
     highlight(text, { prefix: `${basename(file, '.rs')}-` })}</div>`).join('\n')}</div>
 <p class="dim">${lines} lines, as they are compiled.</p></section></div>`,
-    scripts: isBuilt ? '<script src="../scene.js"></script>' : `<script>
+    scripts: isBuilt(scene) ? '<script src="../scene.js"></script>' : `<script>
   for (const tab of document.querySelectorAll('.files button')) tab.addEventListener('click', () => {
     for (const each of document.querySelectorAll('.files button')) each.setAttribute('aria-selected', each === tab);
     for (const pane of document.querySelectorAll('.panes [data-file]')) pane.hidden = pane.dataset.file !== tab.dataset.file;
@@ -388,8 +390,8 @@ page({
   path: 'gallery/index.html', title: 'Gallery: framestep', picture: `pictures/rewind.jpg`,
   about: 'Games that run in the browser beside the code of their scripts: the lines where scripts wait are marked while they wait.',
   body: `<h1>Gallery</h1>
-<p class="lead">Programs that run in this browser, each beside the code of its scripts. The lines where scripts wait are
-marked while they wait.</p>
+<p class="lead">${scenes.some(isBuilt) ? `Programs that run in this browser, each beside the code of its scripts. The lines where scripts wait
+are marked while they wait.` : 'Films of games, each beside the code of its scripts. Runs of small scripts to step through, frame by frame.'}</p>
 <ul class="cards">${cards.map((card) => card('../')).join('\n')}</ul>`,
 });
 
@@ -418,6 +420,8 @@ ${address ? '' : '<p class="dim">Not published yet: the path is that of a clone 
 at once, a lever, a title screen, a dialogue box, an enemy that is stunned.</p></section>
 <section aria-label="Frames">${drawn}<div class="tools controls" hidden data-live>${controls}</div><pre class="output" aria-live="off">${printedBy('door')}</pre>
 <p class="dim">A frame takes a quarter of a second here. Recorded from a run of this script.</p></section></div>
+<h2>Games, beside their code</h2>
+<ul class="cards games">${cards.slice(0, scenes.length).map((card) => card('', true)).join('\n')}</ul>
 <h2>What it promises</h2>
 <ul>
 <li>The order of scripts is fixed: the same inputs lead to the same run, in debug, in release and in the browser.</li>
@@ -429,7 +433,8 @@ at once, a lever, a title screen, a dialogue box, an enemy that is stunned.</p><
 rule</a> that says in which frame it ends. <a href="book/COMPARE.html">Compare it</a>
 with Unity's coroutines, UniTask, UE5Coro, <code>bevy_defer</code> and others.</p>
 <h2>You know another system?</h2>
-<p class="actions plain">${[['unity', 'Unity'], ['unitask', 'UniTask'], ['ue5coro', 'UE5Coro'], ['godot', 'Godot'], ['tokio', 'tokio'],
+<p class="actions plain">${[['unity', 'Unity'], ['unitask', 'UniTask'], ['dotween', 'DOTween'], ['reactivex', 'ReactiveX'],
+    ['ue5coro', 'UE5Coro'], ['godot', 'Godot'], ['tokio', 'tokio'],
     ['bevy', 'Bevy systems'], ['bevy_defer', 'bevy_defer'], ['bevy_flurx', 'bevy_flurx']].map(([file, name]) =>
     `<a href="book/docs/guide/coming-from/${file}.html">${name}</a>`).join('')}</p>`,
   scripts: `${data('door', ['door'])}\n<script type="module" src="frames.js"></script>`,
@@ -457,7 +462,7 @@ page({
     : `<p class="dim">Not built here: ${crates.filter((name) => !built.includes(name)).join(', ')}.</p>`}`,
 });
 
-for (const file of ['look.css', 'theme.js', 'scene.js', 'frames.js', 'motion.js', 'icon.svg']) cpSync(join(here, file), join(site, file));
+for (const file of ['look.css', 'still.css', 'theme.js', 'scene.js', 'frames.js', 'motion.js', 'icon.svg']) cpSync(join(here, file), join(site, file));
 // Not every host knows what a .mjs is.
 cpSync(join(here, 'highlight.mjs'), join(site, 'highlight.js'));
 const total = statSync(join(site, 'index.html')).size;

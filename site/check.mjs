@@ -1,10 +1,11 @@
 // Checks the site in headless Chromium, by what a reader sees. No link is broken. Every page has a
 // description, an icon and a picture, opens without an error in the console, and is no wider than a
 // phone; tables fit or show that they scroll, at three widths. The first page and the runs go through
-// their frames. Of each game, every button, file and choice is used while lines of its code are marked.
-// The search of the reference knows the names of other engines; that of the guide finds chapters for its
-// readers. No program contains a path of the machine that has built it. Takes pictures of each kind of
-// page in light, in dark and at the width of a phone.
+// their frames. A chosen theme holds for every kind of page; an address without a page has one. Of each
+// game, every button, file and choice is used while lines of its code are marked. The search of the
+// reference knows the names of other engines; that of the guide finds chapters for its readers. No
+// program contains a path of the machine that has built it. Takes pictures of each kind of page in
+// light, in dark, at 1920 and at the width of a phone.
 //
 // node check.mjs CHROMIUM SITE PICTURES [PART..]: all, or `--links` for links and heads alone, or of the rest
 // only `pages`, `first`, `frames`, `search`, `names`, or games by their ids.
@@ -107,10 +108,11 @@ const wide = { width: 1280, height: 900 };
 const phone = { width: 390, height: 844, mobile: true };
 const widths = [phone, wide, { width: 1920, height: 1000 }];
 const scenes = JSON.parse(readFileSync(new URL('scenes.json', import.meta.url)));
-// The reference is rustdoc's; one page of each package stands for it. One in ten sources does for all. A
-// game alone is played below.
+// The reference is rustdoc's; one page of each package stands for it, and each with a table. One in ten
+// sources does for all. A game alone is played below.
 const opened = files.filter((path, index) => (!path.startsWith('source/') || index % 10 === 0) && !path.startsWith('play/') && !/\/(print|toc|404)\.html$/.test(path)
-  && (!path.startsWith('reference/') || path.split('/').length <= 3 && path.endsWith('index.html')));
+  && (!path.startsWith('reference/') || path.split('/').length <= 3 && path.endsWith('index.html')
+    || !path.startsWith('reference/src/') && text(path).includes('<table')));
 const options = { chromium, server, pictures, ...wide, minutes: 3, figures: '({ frame: document.querySelector("iframe")?.contentWindow?.drawn ?? 0 })' };
 const sleep = (milliseconds) => new Promise((later) => setTimeout(later, milliseconds));
 
@@ -143,7 +145,10 @@ await visit(options, async (tab, root) => {
   if (wants('first')) await tryFirstPage(tools);
   if (wants('frames')) await tryFrames(tools);
   if (wants('search')) await trySearch(tools);
-  if (wants('names') && existsSync(join(site, 'reference/framestep'))) await tryNames(tools);
+  if (wants('names')) {
+    if (existsSync(join(site, 'reference/framestep'))) await tryNames(tools);
+    else console.log('not checked: names of other engines, without the reference');
+  }
   for (const scene of scenes.filter(({ id }) => wants(id))) {
     if (existsSync(join(site, 'play', scene.id))) await play(scene, tools);
     else {
@@ -193,7 +198,7 @@ async function openPages({ tab, root, quiet, page }) {
 }
 
 /// The door opens, the film stops, and nothing needs scripts or motion.
-async function tryFirstPage({ tab, page, wait, quiet }) {
+async function tryFirstPage({ tab, root, page, wait, quiet }) {
   await tab.look({ ...wide, theme: 'light' });
   await page('');
   await wait('document.body.dataset.began', 'the first page does not begin');
@@ -213,18 +218,48 @@ async function tryFirstPage({ tab, page, wait, quiet }) {
   if (doors[0] !== 20 || doors.at(-1) !== 0 || new Set(doors).size < 5) throw new Error(`the door of the first page does not open: ${doors}`);
   if (seen.coins !== '3 coins') throw new Error(`the first page ends with ${seen.coins}`);
   if (!seen.seen.slice(0, -1).every(([, lines]) => lines > 0)) throw new Error('a frame of the first page marks no line');
+  const cards = await tab.evaluate("[...document.querySelectorAll('.cards.games h2')].map(({ textContent }) => textContent)");
+  if (cards.join() !== scenes.map(({ title }) => title).join()) throw new Error(`the first page shows the games ${cards}`);
   const stops = "[...document.querySelectorAll('.film .moving > button')].map((button) => { button.click(); return document.querySelectorAll('.film canvas').length; })";
   if ((await tab.evaluate(stops)).join() !== '1') throw new Error('the film has no button that stops it');
   await tab.look({ ...wide, theme: 'light', isCalm: true });
   await page('');
   await wait("document.querySelectorAll('.film canvas').length === 1 && document.querySelector('#play').textContent === 'Play'", 'the film moves for a reader who wants no motion');
   await tab.runScripts(false);
-  await page('');
-  const empty = await tab.evaluate("[...document.querySelectorAll('.output, pre.code')].filter(({ textContent, offsetHeight }) => !textContent.trim() || offsetHeight === 0).length");
+  for (const path of ['', ...scenes.map(({ id }) => `gallery/${id}.html`), 'gallery/frames.html']) {
+    await page(path);
+    // Of the runs, the page without scripts shows the first.
+    const [empty, buttons] = await tab.evaluate(`[
+      [...document.querySelectorAll('.output, pre.code')].filter((box) => !box.closest('[data-script][hidden]') && (!box.textContent.trim() || box.offsetHeight === 0)).length,
+      [...document.querySelectorAll('button, select')].filter(({ offsetHeight }) => offsetHeight > 0).map(({ textContent }) => textContent)]`);
+    if (empty + buttons.length > 0) throw new Error(`without scripts, ${path || 'the first page'} has ${empty} empty boxes, and the buttons ${buttons}`);
+    if (path.includes('dungeon')) await tab.picture('still');
+  }
   await tab.runScripts(true);
-  if (empty !== 0) throw new Error(`without scripts, ${empty} boxes of the first page are empty`);
+  await changeTheme({ tab, page });
+  const missing = await fetch(`${root}no/such/page.html`);
+  if (missing.status !== 404 || !(await missing.text()).includes('a list of chapters')) throw new Error('an address without a page leads nowhere');
   quiet('the first page');
-  console.log(`the first page: a door that opens in ${doors.length} frames, a film that stops`);
+  console.log(`the first page: a door that opens in ${doors.length} frames, a film that stops, ${cards.length} games, two themes`);
+}
+
+/// The button of the theme: what it chooses holds for the book and the reference, too.
+async function changeTheme({ tab, page }) {
+  await tab.look({ ...wide, theme: 'light' });
+  const kinds = { 'index.html': 'dark', 'gallery/index.html': 'dark', 'book/COMPARE.html': 'navy', 'reference/framestep/index.html': 'dark' };
+  const themes = "[...document.documentElement.classList, document.documentElement.dataset.theme].join(' ')";
+  await page('');
+  const before = await tab.evaluate(themes);
+  await tab.evaluate("document.querySelector('.site-bar button').click()");
+  for (const [path, theme] of Object.entries(kinds)) {
+    if (!existsSync(join(site, path))) continue;
+    await page(path);
+    const now = await tab.evaluate(themes);
+    if (!now.split(' ').includes(theme)) throw new Error(`the theme of ${path} is ${now || 'light'}, although dark was chosen`);
+  }
+  await page('');
+  await tab.evaluate("document.querySelector('.site-bar button').click(); localStorage.clear()");
+  if ((await tab.evaluate(themes)) !== before) throw new Error('the button of the theme does not lead back');
 }
 
 /// Each script in frames of each length, with each button.
@@ -282,16 +317,24 @@ async function trySearch({ tab, page, wait, quiet }) {
   console.log(`the guide finds ${Object.keys(wanted).length} words that people type`);
 }
 
-/// Asks the index for each name of another engine.
+/// Asks the index for each name of another engine, in the reference of every package that was built.
 async function tryNames({ tab, root, wait, quiet }) {
-  const sources = readdirSync('src', { recursive: true }).filter((path) => path.endsWith('.rs')).map((path) => readFileSync(join('src', path), 'utf8')).join('\n');
+  const packages = readdirSync('crates').filter((name) => existsSync(join(site, 'reference', name))).map((name) => `crates/${name}/src`);
+  const sources = ['src', ...packages].flatMap((folder) => readdirSync(folder, { recursive: true }).map((path) => join(folder, path)))
+    .filter((path) => path.endsWith('.rs')).map((path) => readFileSync(path, 'utf8')).join('\n');
   const names = [...new Set([...sources.matchAll(/^\s*#\[doc\(alias = "([^"]+)"\)\]$/gm)].map(([, name]) => name))];
   const lost = [];
   for (const name of names) {
     await tab.go(`${root}reference/framestep/index.html?search=${encodeURIComponent(name)}`);
-    // By its alias, or because it is the item's name in another case.
-    const isFound = `[...document.querySelectorAll('.search-results.active .result-name')].some(({ textContent }) => textContent.replace(/\\s+/g, ' ').includes(${JSON.stringify(`${name} - see`)})
-      || textContent.trim().split('::').at(-1).replaceAll('_', '').toLowerCase() === ${JSON.stringify(name.replaceAll('_', '').toLowerCase())})`;
+    // By its alias, or because it is the item's name; in another case, too, and without underscores.
+    const isFound = `(() => {
+      const plain = (words) => words.replaceAll('_', '').toLowerCase().trim();
+      const wanted = plain(${JSON.stringify(name)});
+      return [...document.querySelectorAll('.search-results.active .result-name')].some(({ textContent }) => {
+        const [first, item] = textContent.replace(/\\s+/g, ' ').split(' - see');
+        return item === undefined ? plain(first.split('::').at(-1)) === wanted : plain(first).endsWith(wanted);
+      });
+    })()`;
     // The index comes in parts.
     let tries = 0;
     while (tries < 40 && !(await tab.evaluate(isFound))) {
@@ -301,8 +344,8 @@ async function tryNames({ tab, root, wait, quiet }) {
     if (tries === 40) lost.push(name);
   }
   quiet('the reference');
-  if (!text('reference/framestep/wait/fn.wait_seconds.html').includes('scraped-example')) throw new Error('the reference shows no example of wait_seconds');
   if (lost.length > 0) throw new Error(`the reference does not know ${lost.length} of ${names.length} names: ${lost.join(', ')}`);
+  if (!text('reference/framestep/wait/fn.wait_seconds.html').includes('scraped-example')) throw new Error('the reference shows no example of wait_seconds');
   console.log(`the reference finds ${names.length} names of other engines and libraries`);
 }
 
@@ -375,10 +418,17 @@ async function play({ id, keys, files: shown }, { tab, page, wait, quiet }) {
     quiet(`${id}, ${words}`);
   }
   if (id === 'rewind') await takeOver({ tab, press, begin });
+  if (id === 'panel') await pause({ tab, begin });
   const { frame } = await tab.figures();
   console.log(`${id}: ${frame} frames, the first after ${await tab.evaluate('document.body.dataset.began')} s, ${lines.size} lines marked; ${keys.length} keys, ${shown.length} files`);
 
-  await begin({ ...wide, theme: 'dark' });
+  // The link to the game alone: nothing plays it there.
+  await page(await tab.evaluate("[...document.querySelectorAll('main a')].find(({ textContent }) => textContent === 'The game alone').getAttribute('href').replace('../', '')"));
+  await wait("document.querySelector('canvas')?.offsetWidth > 100", `${id}: the game alone does not begin`);
+  await sleep(2_000);
+  quiet(`${id}, the game alone`);
+
+  await begin({ ...widths[2], theme: 'dark' });
   await watch(60, 'in the dark');
   await tab.picture(`${id}-dark`);
   await begin({ ...phone, theme: 'dark' });
@@ -396,6 +446,35 @@ async function play({ id, keys, files: shown }, { tab, page, wait, quiet }) {
 /// The panel needs the height of a phone for itself.
 function isWide(id) {
   return scenes.find((scene) => scene.id === id).isWide;
+}
+
+/// The first button of the panel stops the game, and lets it go on.
+async function pause({ tab, begin }) {
+  await begin({ ...wide, theme: 'light' });
+  await tab.frames(60);
+  const { left, top } = await tab.evaluate("(({ left, top }) => ({ left, top }))(document.querySelector('.stage').getBoundingClientRect())");
+  const [x, y] = [left + 42, top + 73];
+  const waits = () => tab.evaluate("[...document.querySelectorAll('.line.waits')].map(({ id, dataset }) => id + dataset.who).join()");
+  const changes = async (frames) => {
+    const before = await waits();
+    for (let passed = 0; passed < frames; passed += 6) {
+      await tab.frames(6);
+      if (await waits() !== before) return true;
+    }
+    return false;
+  };
+  for (const goesOn of [false, true]) {
+    let tries = 0;
+    // For the panel, a press of most of a second is no click: a machine that draws slowly needs another.
+    while (await changes(90) !== goesOn) {
+      if (tries > 3) throw new Error(`panel: its first button does not ${goesOn ? 'let the game go on' : 'pause the game'}`);
+      await tab.move(x, y);
+      await tab.frames(3);
+      await tab.click(x, y, () => tab.frames(1));
+      tries += 1;
+    }
+    if (!goesOn) await tab.picture('panel-paused');
+  }
 }
 
 /// The pilot prints a line about every 60th step: after an arrow key, no more.

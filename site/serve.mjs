@@ -1,6 +1,6 @@
 // Serves a folder on this machine: node serve.mjs FOLDER PORT.
 
-import { readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { extname, join, normalize } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -10,7 +10,7 @@ const types = {
   '.svg': 'image/svg+xml', '.png': 'image/png', '.webp': 'image/webp', '.wasm': 'application/wasm', '.woff2': 'font/woff2',
 };
 
-/// Listens on the loopback only.
+/// Listens on the loopback only. For an address without a page, it shows the site's own page about that.
 export async function serve(folder, port = 0) {
   const server = createServer((request, response) => {
     let path = normalize(decodeURIComponent(new URL(request.url, 'http://localhost').pathname));
@@ -20,7 +20,8 @@ export async function serve(folder, port = 0) {
       response.writeHead(200, { 'Content-Type': types[extname(path)] ?? 'application/octet-stream' });
       response.end(body);
     } catch {
-      response.writeHead(404, { 'Content-Type': 'text/plain' }).end('no such page');
+      const missing = join(folder, '404.html');
+      response.writeHead(404, { 'Content-Type': types['.html'] }).end(existsSync(missing) ? readFileSync(missing) : 'no such page');
     }
   });
   await new Promise((listening, failed) => {

@@ -1,7 +1,7 @@
 //! The names that gameplay scripts use, for `use framestep::prelude::*`.
 //!
-//! It includes `select!` and `join!`. A subscription has its own `next()`; other
-//! combinators of streams, as for [`frames`], need `use futures::StreamExt;`.
+//! It includes `select!` and `join!`. Streams have their own `next()`; their
+//! combinators need `use futures::StreamExt;`.
 //!
 //! # Beside the prelude of an engine
 //!

@@ -42,6 +42,8 @@ pages! {
     recipes: "../docs/guide/recipes.md"
     unity: "../docs/guide/coming-from/unity.md"
     unitask: "../docs/guide/coming-from/unitask.md"
+    dotween: "../docs/guide/coming-from/dotween.md"
+    reactivex: "../docs/guide/coming-from/reactivex.md"
     ue5coro: "../docs/guide/coming-from/ue5coro.md"
     godot: "../docs/guide/coming-from/godot.md"
     tokio: "../docs/guide/coming-from/tokio.md"

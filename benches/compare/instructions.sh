@@ -16,7 +16,7 @@
 #
 # framestep-join-all is framestep with its own join_all, and only has W8.
 #
-# NO_FRAMESTEP=1 builds the peers only.
+# NO_FRAMESTEP=1 builds the peers only. bevy-malek-async builds a part of Bevy.
 set -eu
 cd "$(dirname "$0")"
 baseline=instructions.txt
@@ -39,7 +39,10 @@ case ${1:-} in
 *) systems=${*:-bare tokio framestep} ;;
 esac
 
-cargo build --release --quiet ${NO_FRAMESTEP:+--no-default-features}
+case " $systems " in
+*" bevy-malek-async "*) bevy=1 ;;
+esac
+cargo build --release --quiet ${NO_FRAMESTEP:+--no-default-features} ${bevy:+--features bevy}
 compare=${CARGO_TARGET_DIR:-target}/release/compare
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

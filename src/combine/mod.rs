@@ -34,6 +34,7 @@ mod when_each;
 
 pub use join_all::JoinAll;
 #[doc(alias = "WhenAll")]
+#[doc(alias = "ForkJoin")]
 pub use join_all::join_all;
 pub use on_error::OnError;
 #[doc(alias = "Forget")]
@@ -41,6 +42,8 @@ pub use on_error::OnError;
 pub use on_error::on_error;
 pub use race::Race;
 #[doc(alias = "WhenAny")]
+#[doc(alias = "Amb")]
+#[doc(alias = "select_all")]
 pub use race::race;
 pub use try_join_all::{TryJoinAll, try_join_all};
 pub use when_each::WhenEach;

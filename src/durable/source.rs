@@ -38,6 +38,13 @@ pub trait RuntimeSignals<T> {
     /// Emits an event to the wait that has waited longest. Returns it if there is none.
     fn emit_one(&self, signal: SourceName<'_>, at: Line, value: T) -> Result<Option<T>, Refused>;
 
+    /// Removes a signal: ends the waits for its removal.
+    ///
+    /// # Errors
+    ///
+    /// As all of these.
+    fn remove(&self, signal: SourceName<'_>, at: Line) -> Result<(), Refused>;
+
     /// A wait for the next event.
     fn wait(&self, signal: SourceName<'_>) -> Result<Box<dyn RuntimeEvents<T>>, Refused>;
 
@@ -66,6 +73,11 @@ pub trait RuntimeEvents<T> {
         cx: &mut Context<'_>,
         accept: &mut dyn FnMut(&T) -> bool,
     ) -> Result<Poll<T>, Refused>;
+
+    /// A wait for the removal of the signal. `None` if there is none: this is one, or does nothing now.
+    fn removals(&self) -> Option<Box<dyn RuntimeEvents<()>>> {
+        None
+    }
 
     /// How many events it has lost. A wait loses none.
     ///
@@ -154,6 +166,9 @@ pub trait RuntimeChanges<T> {
         cx: &mut Context<'_>,
         accept: &mut dyn FnMut(&T) -> bool,
     ) -> Result<Poll<T>, Refused>;
+
+    /// A wait for the removal of the watch.
+    fn removals(&self) -> Box<dyn RuntimeEvents<()>>;
 
     /// Makes the present value the next one of a stream.
     fn unsee(&mut self);

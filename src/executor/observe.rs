@@ -177,6 +177,9 @@ impl Executor {
     /// "
     /// );
     /// ```
+    #[doc(alias = "tokio-console")]
+    #[doc(alias = "UniTask Tracker")]
+    #[doc(alias = "TaskTracker")]
     pub fn snapshot(&self) -> Snapshot {
         inspect::snapshot(View::new(&self.core))
     }

@@ -167,6 +167,10 @@ impl Side {
 /// The path of a file of this crate in its folder `src`.
 fn own_file(place: &str) -> Option<&str> {
     const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/");
+    // The web has no backtraces, and its programs shall not contain a path of the machine that has built them.
+    if cfg!(target_family = "wasm") {
+        return None;
+    }
     if let Some(file) = place.strip_prefix(SOURCE) {
         return Some(file);
     }

@@ -39,6 +39,9 @@ pub(crate) use note::Lending;
 pub use borrow::{try_with, try_with_as, try_with_ref, with, with_as, with_ref};
 pub use defer::Defer;
 #[doc(alias = "finally")]
+#[doc(alias = "OnKill")]
+#[doc(alias = "OnDestroy")]
+#[doc(alias = "scopeguard")]
 pub use defer::defer;
 pub use defer_call::DeferCall;
 #[doc(alias = "finally")]

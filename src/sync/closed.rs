@@ -3,27 +3,54 @@
 use std::error::Error;
 use std::fmt;
 use std::future::Future;
+use std::panic::Location;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 
 use futures::future::FusedFuture;
+use futures::stream::{FusedStream, Stream};
 
-use super::{Changed, WaitSignal, WaitSignalFor, WaitWatch};
+use crate::durable::RuntimeEvents;
+use crate::wait::NextItem;
+
+use super::source::expect_called;
+use super::{Changed, Changes, Subscription, WaitSignal, WaitSignalFor, WaitWatch};
 
 /// A wait whose source may be gone.
 pub(super) trait OfSource {
+    /// Whether a removal comes before what the wait has: the value that it would return is gone with it.
+    const REMOVAL_FIRST: bool;
+
     /// Whether the wait, which is pending, will never end: its source is gone.
     fn is_closed(&self) -> bool;
+
+    /// The removals of its source from now on. `None` if the wait is over.
+    fn removals(&self) -> Option<Removals>;
+
+    /// How often its source has been removed, if an executor has it.
+    fn count(&self) -> u64;
+}
+
+/// The removals of a source that is found by its name.
+pub(super) enum Removals {
+    /// An executor has it, and had removed it so often before.
+    Executor(u64),
+    /// A runtime of durable scripts has it: they are a wait of their own.
+    Runtime(Box<dyn RuntimeEvents<()>>),
 }
 
 macro_rules! or_closed {
-    ($($wait:ident<T $(, $more:ident)?> as $source:literal: $open:literal)*) => {$(
+    ($($wait:ident<T $(, $more:ident)?> as $source:literal, $remove:literal: $open:literal)*) => {$(
         impl<T $(, $more)?> $wait<T $(, $more)?> {
             #[doc = concat!("Makes the wait end with an error once the ", $source, " is gone: once its last clone has \
                 been dropped.")]
             ///
             #[doc = concat!("Without this, such a wait sleeps until it is stopped. A script that holds a clone of \
                 the ", $source, " itself never sees it go. ", $open)]
+            ///
+            #[doc = concat!("A ", $source, " that is found by its name is not gone before its executor. There, and in \
+                durable scripts, the error comes once it is [removed](", $remove, "), when its entity is gone. A wait \
+                that begins after that waits for the next one of this name.")]
             ///
             /// # Resumes
             ///
@@ -40,6 +67,7 @@ macro_rules! or_closed {
             #[doc(alias = "closed")]
             pub fn or_closed(self) -> OrClosed<Self> {
                 OrClosed {
+                    removals: self.removals(),
                     wait: self,
                     is_closed: false,
                 }
@@ -49,19 +77,56 @@ macro_rules! or_closed {
 }
 
 or_closed! {
-    WaitSignal<T> as "signal": "So make the wait where the clone is, or use a \
+    WaitSignal<T> as "signal", "crate::sync::Signal::remove": "So make the wait where the clone is, or use a \
         [`Subscription`](crate::sync::Subscription), which holds none and ends."
-    WaitSignalFor<T, P> as "signal": "So make the wait where the clone is, or use a \
+    WaitSignalFor<T, P> as "signal", "crate::sync::Signal::remove": "So make the wait where the clone is, or use a \
         [`Subscription`](crate::sync::Subscription), which holds none and ends."
-    Changed<T> as "watch": "A [`WatchReader`](crate::sync::WatchReader) is not one."
-    WaitWatch<T, P> as "watch": "A [`WatchReader`](crate::sync::WatchReader) is not one."
+    Changed<T> as "watch", "crate::sync::Watch::remove": "A [`WatchReader`](crate::sync::WatchReader) is not one."
+    WaitWatch<T, P> as "watch", "crate::sync::Watch::remove": "A [`WatchReader`](crate::sync::WatchReader) is not one."
 }
 
-/// The future of `or_closed`, of the waits for a signal and for a watch.
-#[derive(Debug)]
-#[must_use = "futures do nothing unless you `.await` or poll them"]
+macro_rules! streams_or_closed {
+    ($($stream:ident as $source:literal, $remove:literal;)*) => {$(
+        impl<T> $stream<T> {
+            #[doc = concat!("Makes the stream end once the ", $source, " is [removed](", $remove, "), which is found \
+                by its name. One that is not ends by itself, with the last handle.")]
+            ///
+            /// It hears of removals from this call on, also between two items. In a durable script, it ends with its
+            /// chapter.
+            ///
+            /// # Examples
+            ///
+            /// See [`Closed`].
+            #[doc(alias = "TakeUntil")]
+            #[track_caller]
+            pub fn or_closed(self) -> OrClosed<Self> {
+                let mut stream = OrClosed {
+                    removals: self.removals(),
+                    wait: self,
+                    is_closed: false,
+                };
+                if let Some(Removals::Runtime(_)) = stream.removals {
+                    // It is polled with the waker of the script before that waits for it.
+                    let cx = &mut Context::from_waker(Waker::noop());
+                    stream.is_closed = is_removed(&stream.wait, &mut stream.removals, cx);
+                }
+                stream
+            }
+        }
+    )*};
+}
+
+streams_or_closed! {
+    Subscription as "signal", "crate::sync::Signal::remove";
+    Changes as "watch", "crate::sync::Watch::remove";
+}
+
+/// What `or_closed` returns: a future, of the waits for a signal and for a watch; a stream, of their
+/// subscriptions.
+#[must_use = "futures and streams do nothing unless you `.await` or poll them"]
 pub struct OrClosed<W> {
     wait: W,
+    removals: Option<Removals>,
     is_closed: bool,
 }
 
@@ -73,12 +138,80 @@ impl<W: OfSource + Future + FusedFuture + Unpin> Future for OrClosed<W> {
         if self.is_closed {
             crate::wait::polled_again("or_closed()");
         }
-        let polled = Pin::new(&mut self.wait).poll(cx);
-        if polled.is_pending() && self.wait.is_closed() {
-            self.is_closed = true;
-            return Poll::Ready(Err(Closed));
+        let polled = poll_open(&mut self, cx, Future::poll);
+        if polled.is_ready() {
+            self.removals = None;
         }
-        polled.map(Ok)
+        polled
+    }
+}
+
+impl<S: OfSource + FusedStream + Unpin> Stream for OrClosed<S> {
+    type Item = S::Item;
+
+    #[track_caller]
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<S::Item>> {
+        if self.is_closed {
+            return Poll::Ready(None);
+        }
+        let polled = poll_open(&mut self, cx, Stream::poll_next);
+        polled.map(Result::unwrap_or_default)
+    }
+}
+
+impl<S> OrClosed<S> {
+    /// Waits for the next item of a subscription. Dropping the wait loses nothing.
+    #[allow(clippy::should_implement_trait, reason = "streams use this name")]
+    pub fn next(&mut self) -> NextItem<'_, Self>
+    where
+        Self: Stream,
+    {
+        NextItem::new(self)
+    }
+}
+
+/// Polls what is not closed. What is pending has both of its parts polled: each wakes the script.
+#[track_caller]
+fn poll_open<W: OfSource + Unpin, T>(
+    this: &mut OrClosed<W>,
+    cx: &mut Context<'_>,
+    poll: impl FnOnce(Pin<&mut W>, &mut Context<'_>) -> Poll<T>,
+) -> Poll<Result<T, Closed>> {
+    let mut is_closed = W::REMOVAL_FIRST && is_removed(&this.wait, &mut this.removals, cx);
+    if !is_closed {
+        if let Poll::Ready(ready) = poll(Pin::new(&mut this.wait), cx) {
+            return Poll::Ready(Ok(ready));
+        }
+        is_closed = !W::REMOVAL_FIRST && is_removed(&this.wait, &mut this.removals, cx)
+            || this.wait.is_closed();
+    }
+    if !is_closed {
+        return Poll::Pending;
+    }
+    this.is_closed = true;
+    this.removals = None;
+    Poll::Ready(Err(Closed))
+}
+
+/// Whether the source of a wait has been removed.
+#[track_caller]
+fn is_removed(wait: &impl OfSource, removals: &mut Option<Removals>, cx: &mut Context<'_>) -> bool {
+    match removals {
+        None => false,
+        Some(Removals::Executor(before)) => wait.count() != *before,
+        Some(Removals::Runtime(removed)) => {
+            let at = Location::caller();
+            expect_called(removed.poll(at, cx, &mut |()| true)).is_ready()
+        }
+    }
+}
+
+impl<W: fmt::Debug> fmt::Debug for OrClosed<W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OrClosed")
+            .field("wait", &self.wait)
+            .field("closed", &self.is_closed)
+            .finish_non_exhaustive()
     }
 }
 
@@ -88,8 +221,15 @@ impl<W: OfSource + FusedFuture + Unpin> FusedFuture for OrClosed<W> {
     }
 }
 
+impl<S: OfSource + FusedStream + Unpin> FusedStream for OrClosed<S> {
+    fn is_terminated(&self) -> bool {
+        self.is_closed || self.wait.is_terminated()
+    }
+}
+
 /// The error of a wait whose source is gone: all clones of the [`Signal`](crate::sync::Signal) or the
-/// [`Watch`](crate::sync::Watch) have been dropped.
+/// [`Watch`](crate::sync::Watch) have been dropped; or it is found by its name, and was
+/// [removed](crate::sync::Signal::remove).
 ///
 /// # Examples
 ///
@@ -112,6 +252,33 @@ impl<W: OfSource + FusedFuture + Unpin> FusedFuture for OrClosed<W> {
 /// assert_eq!(executor.run_until(late, 0.25).unwrap(), Err(Closed));
 /// ```
 ///
+/// In a loop, a subscription hears of each event, and of the end between two of them:
+///
+/// ```
+/// use framestep::prelude::*;
+///
+/// const HIT: Signal<u32> = signal("hit");
+///
+/// async fn show_damage(orc: u32) -> u32 {
+///     let mut hits = HIT.keyed(orc).subscribe().or_closed();
+///     let mut damage = 0;
+///     while let Some(hit) = hits.next().await {
+///         damage += hit;
+///         wait_seconds(0.5).await; // the number flies up
+///     }
+///     damage
+/// }
+///
+/// let mut executor = Executor::new();
+/// let shown = executor.start(show_damage(7));
+/// executor.enter(|| {
+///     HIT.keyed(7).emit(3);
+///     HIT.keyed(7).emit(4);
+///     HIT.keyed(7).remove();
+/// });
+/// assert_eq!(executor.run_until(shown, 0.25).unwrap(), 7);
+/// ```
+///
 /// # Source
 ///
 /// `RecvError::Closed` of tokio.
@@ -120,7 +287,7 @@ pub struct Closed;
 
 impl fmt::Display for Closed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("all clones of the signal or watch have been dropped: the wait would never end")
+        f.write_str("the signal or watch is gone: all clones have been dropped, or it was removed")
     }
 }
 

@@ -19,15 +19,22 @@ pub use named::Named;
 pub(crate) use named::named_in;
 #[doc(alias = "TaskCompletionSource")]
 #[doc(alias = "oneshot")]
+#[doc(alias = "UniTaskCompletionSource")]
+#[doc(alias = "AsyncSubject")]
 pub use promise::promise;
 pub use promise::{Canceled, Promise, Resolver};
 #[doc(alias = "Mutex")]
 pub use semaphore::Semaphore;
 pub use semaphore::{Acquire, Permit, semaphore};
 #[doc(alias = "UnityEvent")]
+#[doc(alias = "Subject")]
+#[doc(alias = "EventBus")]
+#[doc(alias = "observer")]
 pub use signal::Signal;
 pub use signal::{Subscription, WaitSignal, WaitSignalFor, signal, signal_with_limit};
 #[doc(alias = "ReactiveProperty")]
+#[doc(alias = "BehaviorSubject")]
+#[doc(alias = "AsyncReactiveProperty")]
 pub use watch::Watch;
 #[doc(alias = "ReadOnlyReactiveProperty")]
 pub use watch::WatchReader;

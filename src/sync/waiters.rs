@@ -26,6 +26,8 @@ pub(crate) struct Waiters<D> {
     stale: usize,
     /// How often a waiter has begun to wait.
     began: u64,
+    /// How often the source, which is found by its name, has been removed.
+    removals: u64,
     /// The source, if it has a name.
     source: Option<Source>,
 }
@@ -96,6 +98,7 @@ impl<D> Waiters<D> {
             order: VecDeque::new(),
             stale: 0,
             began: 0,
+            removals: 0,
             source: None,
         }
     }
@@ -122,6 +125,16 @@ impl<D> Waiters<D> {
     /// How often a waiter has begun to wait: a limit for [`next`](Self::next).
     pub(crate) fn began(&self) -> u64 {
         self.began
+    }
+
+    /// How often the source has been removed.
+    pub(crate) fn removals(&self) -> u64 {
+        self.removals
+    }
+
+    /// Notes that it is removed. The caller wakes the waiters.
+    pub(crate) fn note_removed(&mut self) {
+        self.removals += 1;
     }
 
     /// Adds a waiter that does not wait yet.

@@ -17,6 +17,9 @@ pub use coroutine::{
 #[doc(alias = "unblock")]
 #[doc(alias = "Task.Run")]
 #[doc(alias = "thread pool")]
+#[doc(alias = "SwitchToThreadPool")]
+#[doc(alias = "rayon")]
+#[doc(alias = "background")]
 pub use offload::offload;
 pub use offload::{Job, Offload, OffloadError};
 #[doc(alias = "nursery")]
@@ -27,6 +30,8 @@ pub use owner::Group;
 pub use owner::is_stop_requested;
 #[doc(alias = "CancellationToken")]
 #[doc(alias = "cancelled")]
+#[doc(alias = "WaitUntilCanceled")]
+#[doc(alias = "Register")]
 pub use owner::stop_requested;
 pub use owner::{
     Ended, JoinGroup, Owner, OwnerHandle, PauseGuard, SendOwner, StopRequested, StopWithin,
@@ -35,8 +40,15 @@ pub use owner::{
 #[doc(alias = "LocalBoxFuture")]
 #[doc(alias = "IEnumerator")]
 pub use script::Script;
+#[doc(alias = "GetCancellationTokenOnDestroy")]
+#[doc(alias = "AttachExternalCancellation")]
+#[doc(alias = "CompositeDisposable")]
+pub use script::owner;
+#[doc(alias = "SwitchToMainThread")]
+#[doc(alias = "ObserveOn")]
+pub use script::remote;
 #[doc(alias = "StartCoroutine")]
 pub use script::start;
 #[doc(alias = "StopCoroutine")]
 pub use script::stop;
-pub use script::{current, current_name, handle, home, owner, owner_on, remote, script, spawn};
+pub use script::{current, current_name, handle, home, owner_on, script, spawn};

@@ -17,7 +17,7 @@ use crate::time::Seconds;
 use super::length::Length;
 use super::next_item::NextItem;
 use super::pace::quiet;
-use super::{WaitSeconds, polled};
+use super::{WaitSeconds, expect_polled};
 
 /// Like [`debounce`](super::debounce()), for each key by itself: returns a stream of the items of `stream`
 /// after which no other item **of the same key** has come for `seconds`. `key` returns the key of an
@@ -126,8 +126,17 @@ struct Waiting<K, T> {
     key: K,
     item: T,
     wait: WaitSeconds,
-    /// Whether its first poll has returned: the clone of a waker may panic.
-    has_begun: bool,
+    stage: Stage,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// The first poll of its wait has not returned: the clone of a waker may panic.
+    New,
+    Waits,
+    /// Its first poll was ready, as only that of a durable script can be, which reads what another build has
+    /// recorded.
+    Over,
 }
 
 impl<K: Hash + Eq + Clone, T> Kept<K, T> {
@@ -221,14 +230,20 @@ where
         let mut this = self.project();
         let length = this.length.nanos("debounce_by_key()");
         let length = length.map(Duration::from_nanos);
-        polled("debounce_by_key()", |_| ());
+        expect_polled("debounce_by_key()");
         loop {
             // Its time counts from this poll. From then on, only the first of them is polled: it is due before the
             // others, whose timers run meanwhile.
-            if let Some(latest) = this.kept.latest().filter(|latest| !latest.has_begun) {
+            if let Some(latest) = this
+                .kept
+                .latest()
+                .filter(|latest| latest.stage == Stage::New)
+            {
                 let begun = Pin::new(&mut latest.wait).poll(cx);
-                debug_assert!(begun.is_pending(), "no wait is over when it begins");
-                latest.has_begun = true;
+                latest.stage = match begun {
+                    Poll::Pending => Stage::Waits,
+                    Poll::Ready(()) => Stage::Over,
+                };
             }
             if *this.has_ended {
                 break;
@@ -243,7 +258,7 @@ where
                         key,
                         item,
                         wait: quiet(length),
-                        has_begun: false,
+                        stage: Stage::New,
                     });
                 }
                 Poll::Ready(None) => *this.has_ended = true,
@@ -251,7 +266,11 @@ where
             }
         }
         let is_due = match this.kept.first() {
-            Some(first) => *this.has_ended || Pin::new(&mut first.wait).poll(cx).is_ready(),
+            Some(first) => {
+                *this.has_ended
+                    || first.stage == Stage::Over
+                    || Pin::new(&mut first.wait).poll(cx).is_ready()
+            }
             None => *this.has_ended,
         };
         if !is_due {

@@ -45,11 +45,16 @@ mod yield_now;
 pub(crate) use animate::KeptAnimation;
 #[doc(alias = "Lerp")]
 #[doc(alias = "tween")]
+#[doc(alias = "DOTween")]
+#[doc(alias = "DOVirtual.Float")]
+#[doc(alias = "OnUpdate")]
+#[doc(alias = "OnComplete")]
 pub use animate::animate;
 pub use animate::{Animate, Ease, Easing, Leg, Sequence, Tween};
 pub use changes_of::ChangesOf;
 #[doc(alias = "EveryValueChanged")]
 #[doc(alias = "ObserveEveryValueChanged")]
+#[doc(alias = "DistinctUntilChanged")]
 pub use changes_of::changes_of;
 pub use debounce_by_key::DebounceByKey;
 #[doc(alias = "groupBy")]
@@ -65,6 +70,7 @@ pub use frames::wait_steps;
 pub use frames::{WaitFrames, WaitSteps};
 pub(crate) use interval::KeptTick;
 #[doc(alias = "InvokeRepeating")]
+#[doc(alias = "Observable.Interval")]
 pub use interval::interval;
 pub use interval::{Interval, MissedTicks, Tick};
 pub use next_frame::NextFrame;
@@ -73,10 +79,13 @@ pub use next_frame::next_frame;
 pub use next_item::{NextItem, NextTick, NextTicks};
 pub use on::On;
 #[doc(alias = "ignoreTimeScale")]
+#[doc(alias = "SetUpdate")]
 pub use on::on_clock;
 #[doc(alias = "Debounce")]
+#[doc(alias = "debounceTime")]
 pub use pace::debounce;
 #[doc(alias = "ThrottleFirst")]
+#[doc(alias = "throttleTime")]
 pub use pace::throttle;
 pub use pace::{Debounce, Throttle};
 #[doc(alias = "WaitForEndOfFrame")]
@@ -90,8 +99,15 @@ pub use sample::Sample;
 #[doc(alias = "throttleLatest")]
 #[doc(alias = "ThrottleLast")]
 #[doc(alias = "Sample")]
+#[doc(alias = "auditTime")]
+#[doc(alias = "latest")]
 pub use sample::sample;
 #[doc(alias = "WaitForSeconds")]
+#[doc(alias = "Delay")]
+#[doc(alias = "sleep")]
+#[doc(alias = "SetDelay")]
+#[doc(alias = "AppendInterval")]
+#[doc(alias = "Observable.Timer")]
 pub use seconds::wait_seconds;
 #[doc(alias = "WaitForSecondsRealtime")]
 pub use seconds::wait_seconds_realtime;
@@ -100,6 +116,8 @@ pub use stream::Frames;
 #[doc(alias = "EveryUpdate")]
 pub use stream::frames;
 #[doc(alias = "Timeout")]
+#[doc(alias = "CancelAfter")]
+#[doc(alias = "CancelAfterSlim")]
 pub use timeout::timeout;
 pub use timeout::{Elapsed, Timeout, timeout_at};
 pub(crate) use timer::Timer;

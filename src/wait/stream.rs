@@ -10,6 +10,7 @@ use futures::stream::{FusedStream, Stream};
 use crate::core::scope::named;
 use crate::time::{Phase, Time};
 
+use super::next_item::NextItem;
 use super::{NextFrame, next_frame, polled_outside};
 
 /// Returns a [`Stream`] with an item in every frame: for the combinators of
@@ -77,6 +78,15 @@ impl Frames {
         self.phase = Some(phase);
         self.wait = next_frame().in_phase(phase);
         self
+    }
+
+    /// Waits for the next frame.
+    ///
+    /// It is `StreamExt::next` of the `futures` crate, without the import. Dropping
+    /// the wait loses nothing.
+    #[allow(clippy::should_implement_trait, reason = "streams use this name")]
+    pub fn next(&mut self) -> NextItem<'_, Self> {
+        NextItem::new(self)
     }
 }
 

@@ -6,9 +6,13 @@ use framestep::prelude::*;
 use framestep::sync::Closed;
 use futures::FutureExt;
 use futures::future::FusedFuture;
+use futures::stream::FusedStream;
 
-use framestep_testkit::poll_once;
 use framestep_testkit::timeline::{Timeline, unclamped};
+use framestep_testkit::{panic_of, poll_once};
+
+const BELL: Signal<u32> = signal("bell");
+const GOLD: Watch<u32> = watch("gold", || 3);
 
 #[test]
 fn the_end_of_a_signal_is_read_at_home_like_an_event() {
@@ -140,4 +144,130 @@ fn it_is_fused_and_not_polled_again() {
         error.to_string().contains("`or_closed()` was polled again"),
         "{error}"
     );
+}
+
+/// docs/contract.md#decided-removed-source
+#[test]
+fn the_removal_of_a_name_is_read_at_home_like_an_event_and_others_wait_on() {
+    let mut timeline = Timeline::with_a_fixed_step_each(0.25);
+    for phase in [Phase::FixedUpdate, Phase::Update] {
+        timeline.row(&format!("{phase:?}"), |mark| async move {
+            let guard = script("").in_phase(phase).start(async move {
+                assert_eq!(BELL.keyed(1).wait().or_closed().await, Err(Closed));
+                mark.hit();
+            });
+            guard.await.unwrap();
+        });
+    }
+    timeline.row("stays", |mark| async move {
+        assert_eq!(BELL.keyed(1).wait().await, 5);
+        mark.hit();
+    });
+    timeline.row("later", |mark| async move {
+        wait_frames(2).in_phase(Phase::LateUpdate).await;
+        mark.hit();
+        assert_eq!(BELL.keyed(1).wait().or_closed().await, Ok(5));
+        mark.hit();
+    });
+    timeline.row("removes", |mark| async move {
+        wait_frames(2).await;
+        BELL.keyed(1).remove();
+        BELL.keyed(2).remove();
+        mark.hit();
+        wait_frames(2).await;
+        BELL.keyed(1).emit(5);
+        mark.hit();
+    });
+    timeline.check(
+        "
+        frame       0 1 2 3 4
+        FixedUpdate - - - F
+        Update      - - *
+        stays       - - - - *
+        later       - - L - *
+        removes     - - * - *
+        ",
+    );
+}
+
+/// docs/contract.md#decided-removed-source
+#[test]
+fn an_event_before_the_removal_counts_and_a_value_does_not() {
+    let mut executor = unclamped();
+    let event = executor.start(async { BELL.wait().or_closed().await });
+    let even = executor.start(async { BELL.wait_for(|event| event % 2 == 0).or_closed().await });
+    let none = executor.start(async { BELL.wait_for(|&event| event > 9).or_closed().await });
+    let changed = executor.start(async { GOLD.changed().or_closed().await });
+    let rich = executor.start(async { GOLD.wait_for(|&gold| gold > 9).or_closed().await });
+    let unset = executor.start(async { GOLD.keyed(1).changed().or_closed().await });
+    let plain = executor.start(async { GOLD.changed().await });
+    let unpolled = executor.enter(|| BELL.wait().or_closed());
+    executor.enter(|| {
+        BELL.emit(1);
+        BELL.emit(2);
+        GOLD.set(10);
+        BELL.remove();
+        assert!(GOLD.remove());
+        assert!(!GOLD.keyed(1).remove());
+    });
+    executor.run_frame(0.25);
+    let of_bell = [event, even, none].map(|script| script.take_output().unwrap().unwrap());
+    assert_eq!(of_bell, [Ok(1), Ok(2), Err(Closed)]);
+    let of_gold = [changed, rich, unset].map(|script| script.take_output().unwrap().unwrap());
+    assert_eq!(of_gold, [Err(Closed); 3]);
+    assert_eq!(plain.take_output().unwrap().unwrap(), 3);
+    assert_eq!(executor.run_until(unpolled, 0.25), Ok(1));
+    assert!(executor.is_empty());
+}
+
+/// docs/contract.md#decided-removed-source
+#[test]
+fn a_subscription_hears_of_the_removal_after_its_events_also_between_two_of_them() {
+    let mut executor = unclamped();
+    let script = executor.start(async {
+        let (mut events, mut values) = (BELL.subscribe().or_closed(), GOLD.subscribe().or_closed());
+        let mut others = BELL.subscribe();
+        let mut seen = Vec::new();
+        while let Some(event) = events.next().await {
+            wait_frames(2).await;
+            seen.push(event);
+        }
+        assert!(events.is_terminated() && events.next().await.is_none());
+        assert_eq!(values.next().await, None);
+        assert_eq!(others.next().await, Some(1));
+        (seen, time().frame)
+    });
+    executor.enter(|| {
+        BELL.emit(1);
+        BELL.emit(2);
+    });
+    executor.run_frame(0.25);
+    executor.enter(|| {
+        BELL.remove();
+        GOLD.set(8);
+        GOLD.remove();
+    });
+    assert_eq!(executor.run_until(script, 0.25).unwrap(), (vec![1, 2], 5));
+    // One of its own ends by itself.
+    let own = Signal::new();
+    let mut events = own.subscribe().or_closed();
+    own.emit(3);
+    drop(own);
+    let both = executor.run_until(
+        async move { [events.next().await, events.next().await] },
+        0.25,
+    );
+    assert_eq!(both, [Some(3), None]);
+}
+
+#[test]
+fn only_what_is_found_by_its_name_is_removed() {
+    let executor = unclamped();
+    let (signal, watch) = (Signal::<u32>::new(), Watch::new(1));
+    let of_signal = panic_of(|| signal.remove());
+    let of_watch = panic_of(|| watch.remove());
+    for message in [of_signal, of_watch] {
+        assert!(message.contains("without a name"), "{message}");
+    }
+    drop(executor);
 }

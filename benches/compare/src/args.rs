@@ -18,7 +18,8 @@ systems:   bare state-machines c++20 tokio framestep
            framestep-join-all (W8 only); not with --quick:
            koryto simple-async-local cosync async-task async-executor
            futures-localpool; and only when named:
-           bare-all-phases moirai tokio-notify tokio-yield tokio-self-wake";
+           bare-all-phases moirai tokio-notify tokio-yield tokio-self-wake, and
+           bevy-malek-async with the feature `bevy`";
 
 /// What to do.
 pub(crate) enum Command {

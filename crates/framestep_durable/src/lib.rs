@@ -86,8 +86,8 @@ pub use events::loss::Loss;
 pub use framestep::lend::{Defer, DeferCall, defer};
 #[doc(no_inline)]
 pub use framestep::sync::{
-    Acquire, Canceled, Changed, Changes, Key, Permit, Semaphore, Signal, Subscription, WaitSignal,
-    WaitSignalFor, WaitWatch, Watch,
+    Acquire, Canceled, Changed, Changes, Closed, Key, OrClosed, Permit, Semaphore, Signal,
+    Subscription, WaitSignal, WaitSignalFor, WaitWatch, Watch,
 };
 #[doc(alias = "CancellationToken")]
 #[doc(no_inline)]
@@ -135,23 +135,35 @@ pub use script::recorded::Recorded;
 pub use script::registry::Registry;
 pub use script::script_fn::ScriptFn;
 pub use script::{Chapter, DurableScript, OldState};
+#[doc(alias = "offload")]
+#[doc(alias = "spawn_blocking")]
+pub use wait::ask;
 #[doc(alias = "EveryValueChanged")]
 pub use wait::changes_of;
 #[doc(alias = "Debounce")]
+#[doc(alias = "debounceTime")]
 pub use wait::debounce;
+#[doc(alias = "groupBy")]
+pub use wait::debounce_by_key;
 #[doc(alias = "IntervalFrame")]
 pub use wait::every_frames;
+#[doc(alias = "EveryUpdate")]
+pub use wait::frames;
 #[doc(alias = "ignoreTimeScale")]
 pub use wait::on_clock;
 #[doc(alias = "oneshot")]
 pub use wait::promise;
+#[doc(alias = "throttleLatest")]
+#[doc(alias = "ThrottleLast")]
+pub use wait::sample;
 #[doc(alias = "ThrottleFirst")]
 pub use wait::throttle;
 pub use wait::{
-    Animate, Ask, ChangesOf, Debounce, Elapsed, EveryFrames, InPhase, Interval, MissedTicks,
-    NextFrame, NextTick, NextTicks, On, Promise, Request, RequestId, Resolver, Schedule, Throttle,
-    Tick, Timeout, Unread, WaitFrames, WaitSeconds, WaitSecondsRealtime, WaitSteps, WaitUntil,
-    WaitWhile, YieldNow, animate, ask, end_of_frame, fixed_update, in_phase, interval, next_frame,
-    semaphore, signal, signal_with_limit, timeout, timeout_at, wait_frames, wait_seconds,
-    wait_seconds_realtime, wait_steps, wait_until, wait_while, watch, yield_now,
+    Animate, Ask, ChangesOf, Debounce, DebounceByKey, Elapsed, EveryFrames, Frames, InPhase,
+    Interval, MissedTicks, NextFrame, NextTick, NextTicks, On, Promise, Request, RequestId,
+    Resolver, Sample, Schedule, Throttle, Tick, Timeout, Unread, WaitFrames, WaitSeconds,
+    WaitSecondsRealtime, WaitSteps, WaitUntil, WaitWhile, YieldNow, animate, end_of_frame,
+    fixed_update, in_phase, interval, next_frame, semaphore, signal, signal_with_limit, timeout,
+    timeout_at, wait_frames, wait_seconds, wait_seconds_realtime, wait_steps, wait_until,
+    wait_while, watch, yield_now,
 };

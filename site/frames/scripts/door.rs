@@ -9,8 +9,12 @@ fn set_door(part: f32) {
     with(|w: &mut World| w.door = part);
 }
 
+fn walk(part: f32) {
+    with(|w: &mut World| w.hero = 8.5 * part);
+}
+
 async fn game() {
-    animate(1, |part| with(|w: &mut World| w.hero = 8.5 * part)).await;
+    animate(1, walk).await;
     println!("the hero knocks");
     let coins = start(open_door()).await.unwrap();
     println!("the hero takes {coins} coins");

@@ -429,8 +429,8 @@ pub fn report_excess(
 ///
 /// # Panics
 ///
-/// Calls on the handle panic outside of an executor, and if other code has declared permits of that name with
-/// another count in this executor.
+/// If the name has a `[`, which begins a key. Calls on the handle panic outside of an executor, and if other code has
+/// declared permits of that name with another count in this executor.
 ///
 /// # Examples
 ///

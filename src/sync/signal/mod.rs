@@ -214,6 +214,62 @@ impl<T> Signal<T> {
         }
     }
 
+    /// Removes a signal that is found by its name: when its entity is gone, for example. Waits that are made with
+    /// [`or_closed`](WaitSignal::or_closed) end with an error, unless they have their event. Others wait for the
+    /// next signal of this name, and so do subscriptions.
+    ///
+    /// # Panics
+    ///
+    /// If it has not been made by [`signal`]; or outside of an executor.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use framestep::prelude::*;
+    /// use framestep::sync::Closed;
+    ///
+    /// const OPENED: Signal<&str> = signal("opened");
+    ///
+    /// async fn guest(door: u32) -> &'static str {
+    ///     match OPENED.keyed(door).wait().or_closed().await {
+    ///         Ok(host) => host,
+    ///         Err(Closed) => "the house has burnt down",
+    ///     }
+    /// }
+    ///
+    /// let mut executor = Executor::new();
+    /// let guests = [1, 2].map(|door| executor.start(guest(door)));
+    /// executor.enter(|| {
+    ///     OPENED.keyed(1).emit("Anna");
+    ///     OPENED.keyed(2).remove();
+    /// });
+    /// executor.run_frame(0.25);
+    /// let said = guests.map(|guest| guest.take_output().unwrap().unwrap());
+    /// assert_eq!(said, ["Anna", "the house has burnt down"]);
+    /// ```
+    #[doc(alias = "close")]
+    #[track_caller]
+    pub fn remove(&self) {
+        if let Place::Own(_) = &self.place {
+            panic!(
+                "`remove` was called on a signal without a name by which it is found: drop the handles"
+            );
+        }
+        let shared = match self.place.find("Signal::remove") {
+            Ok(shared) => shared,
+            Err(runtime) => {
+                let at = Location::caller();
+                return runtime.call(|signals, name, _| signals.remove(name, at));
+            }
+        };
+        let began = {
+            let readers = &mut shared.journal.borrow_mut().readers;
+            readers.note_removed();
+            readers.began()
+        };
+        shared.wake(began);
+    }
+
     /// Emits an event with `value`, and wakes the coroutines that wait for it.
     ///
     /// It may be called anywhere: by the host, by a coroutine, and by the
@@ -474,8 +530,8 @@ const fn expect_room(events: usize) {
 ///
 /// # Panics
 ///
-/// Calls on the handle panic outside of an executor, and if other code has declared a signal of that name with
-/// another type or limit in this executor.
+/// If the name has a `[`, which begins a key. Calls on the handle panic outside of an executor, and if other code has
+/// declared a signal of that name with another type or limit in this executor.
 ///
 /// # Examples
 ///

@@ -11,6 +11,7 @@ use futures::stream::{FusedStream, Stream};
 use crate::core::base::call::{self, Foreign, Value};
 use crate::core::report;
 use crate::durable::RuntimeEvents;
+use crate::sync::closed::{OfSource, Removals};
 use crate::sync::source::expect_called;
 use crate::sync::waiters::Waiting;
 use crate::wait::NextItem;
@@ -149,14 +150,6 @@ impl<T> Subscription<T> {
         match &self.inner {
             Inner::Executor(reading) => !reading.shared.journal.borrow().has_news(reading.reader),
             Inner::Runtime(events) => expect_called(events.is_empty(Location::caller())),
-        }
-    }
-
-    /// Whether it has read all events, and none will follow. A runtime does not end its signals.
-    pub(super) fn is_closed(&self) -> bool {
-        match &self.inner {
-            Inner::Executor(reading) => reading.is_closed(),
-            Inner::Runtime(_) => false,
         }
     }
 }
@@ -448,6 +441,32 @@ impl<T> Drop for Reading<T> {
         let (waiting, _unread) = self.shared.journal.borrow_mut().remove_reader(self.reader);
         drop(waiting);
         self.shared.drop_read();
+    }
+}
+
+impl<T> OfSource for Subscription<T> {
+    const REMOVAL_FIRST: bool = false;
+
+    /// Whether it has read all events, and none will follow. A runtime does not end its signals.
+    fn is_closed(&self) -> bool {
+        match &self.inner {
+            Inner::Executor(reading) => reading.is_closed(),
+            Inner::Runtime(_) => false,
+        }
+    }
+
+    fn removals(&self) -> Option<Removals> {
+        match &self.inner {
+            Inner::Executor(_) => Some(Removals::Executor(self.count())),
+            Inner::Runtime(events) => events.removals().map(Removals::Runtime),
+        }
+    }
+
+    fn count(&self) -> u64 {
+        match &self.inner {
+            Inner::Executor(reading) => reading.shared.journal.borrow().readers.removals(),
+            Inner::Runtime(_) => 0,
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use futures::stream::Stream;
 use crate::wait::polled_again;
 
 use super::Subscription;
-use crate::sync::closed::OfSource;
+use crate::sync::closed::{OfSource, Removals};
 
 /// The future of [`Signal::wait`](super::Signal::wait).
 #[must_use = "futures do nothing unless you `.await` or poll them"]
@@ -64,20 +64,29 @@ impl<T: Clone, P: Fn(&T) -> bool> Future for WaitSignalFor<T, P> {
     }
 }
 
-impl<T> OfSource for WaitSignal<T> {
-    fn is_closed(&self) -> bool {
-        self.subscription
-            .as_ref()
-            .is_some_and(Subscription::is_closed)
-    }
+macro_rules! of_signal {
+    ($($wait:ident<T $(, $more:ident)?>)*) => {$(
+        impl<T $(, $more)?> OfSource for $wait<T $(, $more)?> {
+            const REMOVAL_FIRST: bool = false;
+
+            fn is_closed(&self) -> bool {
+                self.subscription.as_ref().is_some_and(OfSource::is_closed)
+            }
+
+            fn removals(&self) -> Option<Removals> {
+                self.subscription.as_ref()?.removals()
+            }
+
+            fn count(&self) -> u64 {
+                self.subscription.as_ref().map_or(0, OfSource::count)
+            }
+        }
+    )*};
 }
 
-impl<T, P> OfSource for WaitSignalFor<T, P> {
-    fn is_closed(&self) -> bool {
-        self.subscription
-            .as_ref()
-            .is_some_and(Subscription::is_closed)
-    }
+of_signal! {
+    WaitSignal<T>
+    WaitSignalFor<T, P>
 }
 
 // The closure is never pinned.

@@ -11,6 +11,7 @@ use crate::wait::NextItem;
 use super::wait::poll_in_runtime;
 use super::waiter::Waiter;
 use crate::durable::RuntimeChanges;
+use crate::sync::closed::{OfSource, Removals};
 
 /// A [`Stream`] of the values of a [`Watch`](super::Watch) that are set after the
 /// call of [`subscribe`](super::Watch::subscribe).
@@ -153,6 +154,29 @@ impl<T: Clone> Stream for Changes<T> {
             return Poll::Ready(None);
         }
         Poll::Pending
+    }
+}
+
+impl<T> OfSource for Changes<T> {
+    const REMOVAL_FIRST: bool = true;
+
+    /// It ends by itself.
+    fn is_closed(&self) -> bool {
+        false
+    }
+
+    fn removals(&self) -> Option<Removals> {
+        Some(match &self.inner {
+            Inner::Executor(waiter) => Removals::Executor(waiter.removals()),
+            Inner::Runtime(changes) => Removals::Runtime(changes.removals()),
+        })
+    }
+
+    fn count(&self) -> u64 {
+        match &self.inner {
+            Inner::Executor(waiter) => waiter.removals(),
+            Inner::Runtime(_) => 0,
+        }
     }
 }
 

@@ -216,7 +216,7 @@ impl<T> Watch<T> {
 
     /// Sets a watch that is found by its name to its start value: when its entity is gone, for example.
     /// Nothing is kept for it then, as soon as nothing waits for it. If the value was set, this is a
-    /// change. Returns whether it was set.
+    /// change. Waits that are made with [`or_closed`](Changed::or_closed) end with an error. Returns whether it was set.
     ///
     /// # Panics
     ///
@@ -254,8 +254,15 @@ impl<T> Watch<T> {
         };
         shared.expect_present();
         let was_set = !shared.is_new();
-        if was_set {
-            shared.set(call::out(name.start()), true);
+        let start = was_set.then(|| call::out(name.start()));
+        let began = {
+            let waiters = &mut shared.state.borrow_mut().waiters;
+            waiters.note_removed();
+            waiters.began()
+        };
+        match start {
+            Some(start) => shared.set(start, true),
+            None => shared.wake(began),
         }
         was_set
     }
@@ -663,8 +670,8 @@ fn change_in<T, R>(
 ///
 /// # Panics
 ///
-/// Calls on the handle panic outside of an executor, and if other code has declared a watch of that name with
-/// another type in this executor.
+/// If the name has a `[`, which begins a key. Calls on the handle panic outside of an executor, and if other code has
+/// declared a watch of that name with another type in this executor.
 ///
 /// # Examples
 ///

@@ -13,7 +13,7 @@ use crate::wait::polled_again;
 
 use super::waiter::Waiter;
 use crate::durable::RuntimeChanges;
-use crate::sync::closed::OfSource;
+use crate::sync::closed::{OfSource, Removals};
 use crate::sync::source::expect_called;
 
 /// The future of [`Watch::changed`](super::Watch::changed).
@@ -42,6 +42,20 @@ impl<T> Waits<T> {
         match self {
             Waits::Executor(waiter) => waiter.is_closed(),
             Waits::Runtime(_) => false,
+        }
+    }
+
+    fn removals(&self) -> Removals {
+        match self {
+            Waits::Executor(_) => Removals::Executor(self.count_removals()),
+            Waits::Runtime(changes) => Removals::Runtime(changes.removals()),
+        }
+    }
+
+    fn count_removals(&self) -> u64 {
+        match self {
+            Waits::Executor(waiter) => waiter.removals(),
+            Waits::Runtime(_) => 0,
         }
     }
 }
@@ -76,16 +90,29 @@ impl<T, P> WaitWatch<T, P> {
     }
 }
 
-impl<T> OfSource for Changed<T> {
-    fn is_closed(&self) -> bool {
-        self.waits.as_ref().is_some_and(Waits::is_closed)
-    }
+macro_rules! of_watch {
+    ($($wait:ident<T $(, $more:ident)?>)*) => {$(
+        impl<T $(, $more)?> OfSource for $wait<T $(, $more)?> {
+            const REMOVAL_FIRST: bool = true;
+
+            fn is_closed(&self) -> bool {
+                self.waits.as_ref().is_some_and(Waits::is_closed)
+            }
+
+            fn removals(&self) -> Option<Removals> {
+                self.waits.as_ref().map(Waits::removals)
+            }
+
+            fn count(&self) -> u64 {
+                self.waits.as_ref().map_or(0, Waits::count_removals)
+            }
+        }
+    )*};
 }
 
-impl<T, P> OfSource for WaitWatch<T, P> {
-    fn is_closed(&self) -> bool {
-        self.waits.as_ref().is_some_and(Waits::is_closed)
-    }
+of_watch! {
+    Changed<T>
+    WaitWatch<T, P>
 }
 
 impl<T: Clone> Future for Changed<T> {

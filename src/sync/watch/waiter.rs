@@ -43,6 +43,11 @@ impl<T> Waiter<T> {
         self.shared.state.borrow().handles == 0
     }
 
+    /// How often the watch has been removed.
+    pub(super) fn removals(&self) -> u64 {
+        self.shared.state.borrow().waiters.removals()
+    }
+
     /// Whether it has seen the last value.
     pub(super) fn is_closed(&self) -> bool {
         self.is_abandoned() && !self.has_news()

@@ -1,6 +1,7 @@
 //! The future of a checkpoint: a job may wait in it for the next frame.
 
 use std::future::Future;
+use std::panic::Location;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
@@ -8,6 +9,7 @@ use futures::future::FusedFuture;
 
 use crate::core::base::call::{self, Foreign};
 use crate::core::report::panics;
+use crate::core::scope::recording;
 use crate::inspect::TimeSource;
 use crate::time::Phase;
 use crate::wait;
@@ -158,6 +160,9 @@ impl Future for Checkpoint<'_> {
 
     #[track_caller]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        if self.state == State::New {
+            recording::refuse("Budget::checkpoint", Location::caller());
+        }
         let (core, home) = wait::polled("Budget::checkpoint()", |scope| {
             (scope.core().rc(), scope.home().phase())
         });

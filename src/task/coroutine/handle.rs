@@ -161,6 +161,9 @@ impl<T> Coroutine<T> {
     /// dropped there; if it returns first, it finishes normally.
     ///
     /// Returns `false` if it has already ended.
+    #[doc(alias = "Kill")]
+    #[doc(alias = "abort")]
+    #[doc(alias = "KillCoroutines")]
     #[doc(alias = "StopCoroutine")]
     #[track_caller]
     pub fn stop(&self) -> bool {

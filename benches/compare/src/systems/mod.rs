@@ -10,6 +10,8 @@ mod cpp;
 mod framestep;
 mod koryto;
 mod local_pool;
+#[cfg(feature = "bevy")]
+mod malek;
 mod moirai;
 mod simple_async_local_executor;
 mod state_machines;
@@ -174,6 +176,8 @@ pub(crate) fn quick() -> Vec<Box<dyn System>> {
 pub(crate) fn named(name: &str) -> Option<Box<dyn System>> {
     let on_request: Vec<Box<dyn System>> = vec![
         Box::new(bare::BareInAllPhases),
+        #[cfg(feature = "bevy")]
+        Box::new(malek::OfMalek),
         Box::new(moirai::OfMoirai),
         Box::new(tokio::NOTIFY),
         Box::new(tokio::YIELD),
@@ -186,6 +190,7 @@ pub(crate) fn named(name: &str) -> Option<Box<dyn System>> {
         Box::new(framestep::Observed::Trace),
         #[cfg(feature = "framestep")]
         Box::new(framestep::Observed::FullTrace),
+        #[cfg(feature = "framestep")]
         Box::new(framestep::Observed::RemovedTrace),
     ];
     usual()

@@ -1,5 +1,6 @@
 //! Several components at once, queries that a script keeps, and waits for Bevy's features.
 
+use bevy_curve::{Curve, EaseFunction};
 use bevy_ecs::prelude::*;
 use bevy_ecs::query::QuerySingleError;
 use bevy_framestep::prelude::*;
@@ -309,4 +310,24 @@ fn work_on_other_threads() {
         std::thread::yield_now();
     }
     assert!(script.take_output().unwrap().is_ok());
+}
+
+#[test]
+fn a_curve_of_bevy_is_one_of_animate() {
+    let mut app = app();
+    app.update();
+    let door = app.world_mut().spawn(Position(0.0)).id();
+    let script = app.world_mut().start_script(move || async move {
+        let curve = |t| EaseFunction::CubicIn.sample_clamped(t);
+        let opens = |t| drop(door.with(|at: &mut Position| at.0 = t));
+        animate(1, opens).ease(curve).repeat(2).yoyo().await;
+    });
+    let mut seen = Vec::new();
+    while !script.is_finished() {
+        app.update();
+        seen.extend(app.world().get::<Position>(door).map(|at| at.0));
+    }
+    let there = [0.015_625, 0.125, 0.421_875, 1.0];
+    let back = [0.421_875, 0.125, 0.015_625, 0.0];
+    assert_eq!(seen, [there, back].concat());
 }

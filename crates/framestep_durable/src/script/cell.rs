@@ -72,7 +72,7 @@ pub(crate) struct ScriptCell {
     /// Whether the next entry is the first of a poll.
     pub(super) begins_poll: Cell<bool>,
     pub(super) is_in_closure: Cell<bool>,
-    /// Whether a replay [drops](Self::discarding) what was given for an effect.
+    /// Whether what a replay was given for an effect is being [dropped](Self::discarding).
     is_discarding: Cell<bool>,
     pub(crate) length: Length,
     pub(super) replay: RefCell<Replay>,
@@ -507,7 +507,7 @@ impl ScriptCell {
         f()
     }
 
-    /// Whether a replay [drops](Self::discarding) what was given for an effect.
+    /// Whether what a replay was given for an effect is being [dropped](Self::discarding).
     pub(super) fn is_discarding(&self) -> bool {
         self.is_discarding.get()
     }

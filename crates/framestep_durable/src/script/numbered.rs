@@ -42,6 +42,11 @@ enum State {
 type PollSlot<'a> = dyn FnMut(Option<&ScriptCell>, &mut Option<Slot>) -> Poll<Bytes> + 'a;
 
 impl Numbered {
+    /// Whether it has been polled.
+    pub(crate) fn has_begun(&self) -> bool {
+        !matches!(self.state, State::New)
+    }
+
     /// Another wait for the same.
     pub(crate) fn again(&self) -> Self {
         Numbered {

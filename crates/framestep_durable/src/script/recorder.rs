@@ -218,6 +218,9 @@ impl ScriptCell {
             act(value);
             return Done::Now;
         }
+        if self.is_discarding() {
+            return Done::Not;
+        }
         match self.mode.get() {
             Mode::Live => {
                 // All that it calls is a part of the effect, such as the start value of a watch.
@@ -240,7 +243,6 @@ impl ScriptCell {
             }
             // It was replaced, or was a trial: for the world, it has never existed.
             Mode::Silent => Done::Not,
-            Mode::Replay | Mode::Begin if self.is_discarding() => Done::Not,
             // A destructor of a script that has ended for good. No replay comes to this point, so nothing
             // needs to be recorded.
             Mode::Ending => {

@@ -220,10 +220,37 @@ fn refuse_source(call: &str, at: Line, script: &str) -> ! {
 
 #[cold]
 fn refuse(call: &str, at: Line, script: &str) -> ! {
+    let instead = instead_of(call);
     panic!(
         "`{call}` at {at} is framestep's own, and cannot be recorded: the durable script `{script}` would do it again \
-         after a load. Use that of `framestep_durable`, or call it in the closure of a `with` or an `effect`"
+         after a load. {instead}"
     )
+}
+
+/// What a durable script does instead of a call of framestep.
+fn instead_of(call: &str) -> &'static str {
+    match call {
+        "offload" => {
+            "A job on another thread is a question of the script: await `ask(|| request)`, which the host answers when \
+             its thread has ended"
+        }
+        "Budget::checkpoint" => {
+            "How much fits into a frame is another number each time: do a fixed number of items in each frame, with \
+             `next_frame()` between them"
+        }
+        "with_deferred" | "with_deferred_as" => {
+            "Use `with`, or `defer` for the end of the block, or call it in the closure of a `with` or an `effect`"
+        }
+        "handle" | "remote" => {
+            "Let the host keep one, or `runtime.host()`, or call it in the closure of a `with` or an `effect`"
+        }
+        "Clock::child" => {
+            "Let the host make the clock, with `runtime.child_clock(parent)`, and give its `ClockId` to the script"
+        }
+        _ => {
+            "Use that of `framestep_durable`, or call it in the closure of a `with` or an `effect`"
+        }
+    }
 }
 
 impl ScriptCell {

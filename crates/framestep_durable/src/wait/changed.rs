@@ -4,12 +4,13 @@ use std::cell::Cell;
 use std::panic::Location;
 use std::task::{Context, Poll, Waker};
 
-use framestep::durable::{Event, Refused, RuntimeChanges};
+use framestep::durable::{Event, Refused, RuntimeChanges, RuntimeEvents};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::bytes::{Bytes, SourceTopic};
 use crate::script::{Awaited, Numbered, ScriptCell, Slot, poll_again};
+use crate::wait::removal::Removed;
 use crate::wait::value::read;
 
 /// The wait of a script for a value that a condition accepts, and for the next ones of a stream.
@@ -145,6 +146,10 @@ impl<T: Serialize + DeserializeOwned + 'static> RuntimeChanges<T> for Waits<T> {
             self.begin(at, cx)?;
         }
         Ok(polled)
+    }
+
+    fn removals(&self) -> Box<dyn RuntimeEvents<()>> {
+        Removed::Watch.wait(self.name.full())
     }
 
     fn unsee(&mut self) {

@@ -7,6 +7,7 @@ mod condition;
 mod interval;
 mod permit;
 mod promise;
+mod removal;
 mod request;
 mod semaphore;
 mod signal;
@@ -19,11 +20,12 @@ pub use changes_of::{ChangesOf, changes_of};
 pub use condition::{wait_until, wait_while};
 #[doc(no_inline)]
 pub use framestep::wait::{
-    Animate, Debounce, Elapsed, EveryFrames, InPhase, Interval, MissedTicks, NextFrame, NextTick,
-    NextTicks, On, Throttle, Tick, Timeout, WaitFrames, WaitSeconds, WaitSecondsRealtime,
-    WaitSteps, WaitUntil, WaitWhile, YieldNow, debounce, end_of_frame, every_frames, fixed_update,
-    in_phase, interval, next_frame, on_clock, throttle, timeout, timeout_at, wait_frames,
-    wait_seconds, wait_seconds_realtime, wait_steps, yield_now,
+    Animate, Debounce, DebounceByKey, Elapsed, EveryFrames, Frames, InPhase, Interval, MissedTicks,
+    NextFrame, NextTick, NextTicks, On, Sample, Throttle, Tick, Timeout, WaitFrames, WaitSeconds,
+    WaitSecondsRealtime, WaitSteps, WaitUntil, WaitWhile, YieldNow, debounce, debounce_by_key,
+    end_of_frame, every_frames, fixed_update, frames, in_phase, interval, next_frame, on_clock,
+    sample, throttle, timeout, timeout_at, wait_frames, wait_seconds, wait_seconds_realtime,
+    wait_steps, yield_now,
 };
 pub use interval::Schedule;
 pub use promise::{Promise, Resolver, promise};

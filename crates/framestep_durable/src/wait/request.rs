@@ -137,6 +137,15 @@ pub struct Ask<R, F> {
     answer: PhantomData<fn() -> R>,
 }
 
+impl<R, F> Drop for Ask<R, F> {
+    fn drop(&mut self) {
+        // The question was made before a load: what it was made of went with it.
+        if self.numbered.has_begun() {
+            discard(self.make.take());
+        }
+    }
+}
+
 impl<R: Request, F: FnOnce() -> R + ChangesNoLocal> Future for Ask<R, F> {
     type Output = R::Answer;
 
@@ -179,7 +188,6 @@ impl<R: Request, F: FnOnce() -> R + ChangesNoLocal> Future for Ask<R, F> {
                 Some(cell.in_closure(|| Bytes::of(&make())))
             });
         }
-        discard(this.make.take());
         polled.map(|answer| {
             answer.read().unwrap_or_else(|| {
                 unreadable::<R::Answer>(format_args!(

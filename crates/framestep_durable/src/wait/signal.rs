@@ -17,6 +17,7 @@ use crate::events::{DEFAULT_LIMIT, Given, SignalWait};
 use crate::journal::Call;
 use crate::script::place::{Here, in_runtime, in_script_of};
 use crate::script::{Awaited, Numbered, ScriptCell, Slot, unreadable};
+use crate::wait::removal::Removed;
 use crate::wait::signal_for::{WAIT_FOR, poll_accepted};
 use crate::wait::subscription::Subscribed;
 
@@ -123,6 +124,15 @@ impl<T: Serialize + DeserializeOwned + 'static> RuntimeSignals<T> for Here {
         Ok(is_kept.then_some(value))
     }
 
+    fn remove(
+        &self,
+        signal: SourceName<'_>,
+        at: &'static Location<'static>,
+    ) -> Result<(), Refused> {
+        let call = Call::at("remove", signal.base, at);
+        in_runtime(call, |events| Removed::Signal.tell(signal.full, events))
+    }
+
     fn wait(&self, signal: SourceName<'_>) -> Result<Box<dyn RuntimeEvents<T>>, Refused> {
         Ok(Waits::new(signal, false)?)
     }
@@ -186,19 +196,21 @@ impl<T: Serialize + DeserializeOwned + 'static> Waits<T> {
 
 const WAIT: &str = "signal.wait()";
 
-fn poll_wait(
+/// Polls a wait for the next event. `call` is what the user has called.
+pub(super) fn poll_event(
+    call: &'static str,
     numbered: &mut Numbered,
     name: &SourceTopic,
     at: &'static Location<'static>,
 ) -> Result<Poll<Bytes>, Refused> {
-    let cell = numbered.own_script(WAIT)?;
+    let cell = numbered.own_script(call)?;
     let begin = |cell: &ScriptCell| {
         Slot::Signal(SignalWait {
             listing: cell.events().await_signal(cell.latest_wait(), name.full()),
             given: Given::Nothing,
         })
     };
-    let awaited = Awaited::at(WAIT, Event::Signal(name.base), at);
+    let awaited = Awaited::at(call, Event::Signal(name.base), at);
     Ok(
         numbered.poll_at(&cell, awaited, begin, |_, slot| match slot {
             Slot::Signal(wait) => match mem::take(&mut wait.given) {
@@ -223,9 +235,13 @@ impl<T: Serialize + DeserializeOwned + 'static> RuntimeEvents<T> for Waits<T> {
             let mut accept = |event: &Bytes| accept(&read(name.full(), event));
             poll_accepted(numbered, name, at, cx, &mut accept)?
         } else {
-            poll_wait(numbered, name, at)?
+            poll_event(WAIT, numbered, name, at)?
         };
         let polled = self.numbered.note_event::<T>(polled);
         Ok(polled.map(|value| read(self.name.full(), &value)))
+    }
+
+    fn removals(&self) -> Option<Box<dyn RuntimeEvents<()>>> {
+        Some(Removed::Signal.wait(self.name.full()))
     }
 }

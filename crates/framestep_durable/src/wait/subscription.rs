@@ -26,6 +26,7 @@ use crate::journal::Call;
 use crate::script::aligned::Hold;
 use crate::script::place::{Here, in_script_of};
 use crate::script::{Awaited, NextWait, Numbered, ScriptCell, Slot, context, counts, hand_over};
+use crate::wait::removal::Removed;
 use crate::wait::signal::{Limit, limit_of, read};
 
 /// A subscription that a script has. Dropping this ends it.
@@ -188,6 +189,11 @@ impl<T: DeserializeOwned + 'static> RuntimeEvents<T> for Subscribed<T> {
         let is_empty =
             |cell: &ScriptCell, number| cell.events().stored_events((cell.id, number)) == 0;
         reads(self.held.as_ref(), "is_empty", at, is_empty)
+    }
+
+    fn removals(&self) -> Option<Box<dyn RuntimeEvents<()>>> {
+        let held = self.held.as_ref()?;
+        Some(Removed::Signal.wait(&held.name))
     }
 
     fn as_any(&self) -> Option<&dyn Any> {

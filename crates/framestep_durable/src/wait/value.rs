@@ -16,6 +16,7 @@ use crate::journal::Call;
 use crate::script::place::{Here, Place, in_runtime, place};
 use crate::script::{Registry, unreadable};
 use crate::wait::changed::{Waits, call_of};
+use crate::wait::removal::Removed;
 use crate::wait::signal::expect_script;
 
 /// Declares a watch that scripts find by its name: durable ones in their runtime, which saves it, others in their
@@ -137,7 +138,10 @@ impl<T: Serialize + DeserializeOwned + 'static> RuntimeWatches<T> for Here {
     ) -> Result<bool, Refused> {
         expect_unchanging(watch)?;
         let call = Call::at("remove", watch.base, at);
-        in_runtime(call, |events| events.set(watch.full, None))
+        in_runtime(call, |events| {
+            Removed::Watch.tell(watch.full, events);
+            events.set(watch.full, None)
+        })
     }
 
     fn wait(

@@ -68,3 +68,43 @@ fn the_table_of_waits_says_which_closures_durable_scripts_take() {
         assert!(says.iter().all(is_right), "{name}: {says:?}");
     }
 }
+
+/// The functions in the rows of the guide's tables of waits, each with what the column `durable` says, which is the
+/// last one.
+fn functions(page: &str) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    for row in page.lines().filter(|line| line.starts_with("| ")) {
+        let row = row.replace("\\|", "!");
+        let cells: Vec<&str> = row.trim_matches('|').split('|').map(str::trim).collect();
+        let (Some(waits), Some(durable)) = (cells.first(), cells.last()) else {
+            continue;
+        };
+        for code in waits.split('`').skip(1).step_by(2) {
+            let is_name = |char: char| char.is_alphanumeric() || char == '_';
+            let (name, rest) =
+                code.split_at(code.find(|char| !is_name(char)).unwrap_or(code.len()));
+            if rest.starts_with(['(', '!']) {
+                found.push((name.to_owned(), (*durable).to_owned()));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn the_table_of_waits_says_which_of_them_durable_scripts_have() {
+    let prelude = read("src/prelude.rs");
+    let is_word = |char: char| !(char.is_alphanumeric() || char == '_');
+    let words: BTreeSet<&str> = prelude.split(is_word).collect();
+    let functions = functions(&read("../../docs/guide/waits.md"));
+    assert!(functions.len() > 30, "{functions:?}");
+    for (name, durable) in functions {
+        let says = durable.starts_with("yes");
+        assert!(says || durable.starts_with("no"), "{name}: {durable}");
+        assert_eq!(
+            words.contains(&*name),
+            says,
+            "`{name}` is durable: {durable}"
+        );
+    }
+}

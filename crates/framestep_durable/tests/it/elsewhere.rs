@@ -158,6 +158,7 @@ const IN_BOTH: &[&str] = &[
     "clock",
     "current_name",
     "debounce",
+    "debounce_by_key",
     "defer",
     "defer_call",
     "delta_seconds",
@@ -166,6 +167,7 @@ const IN_BOTH: &[&str] = &[
     "end_of_frame",
     "every_frames",
     "fixed_update",
+    "frames",
     "group",
     "in_phase",
     "interval",
@@ -180,6 +182,7 @@ const IN_BOTH: &[&str] = &[
     "promise",
     "race",
     "realtime",
+    "sample",
     "select",
     "semaphore",
     "signal",
@@ -245,6 +248,24 @@ async fn does(name: &str) {
         "debounce" => {
             let mut settled = debounce(0.5, interval(0.75).first_after(0.25));
             say(&format!("{:?}", settled.next().await));
+        }
+        "debounce_by_key" => {
+            let ticks = interval(0.25).first_after(0.25);
+            let mut settled = debounce_by_key(0.5, ticks, |tick| tick.late.is_zero());
+            say(&format!("{:?}", timeout(1, settled.next()).await));
+        }
+        "sample" => {
+            let mut ticks = sample(0.5, interval(0.25));
+            for _ in 0..2 {
+                say(&format!("{:?}", ticks.next().await));
+            }
+        }
+        "frames" => {
+            let mut each = frames();
+            for pause in [0, 2] {
+                wait_frames(pause).await;
+                say(&format!("{:?}", each.next().await.map(|time| time.frame)));
+            }
         }
         "every_frames" => {
             let mut frames = every_frames(2);

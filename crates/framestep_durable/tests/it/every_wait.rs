@@ -6,6 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use framestep_durable::prelude::*;
+use futures::StreamExt;
 
 use crate::twin::{MOMENTS, phase_at};
 
@@ -98,10 +99,15 @@ const WAITS: &[&str] = &[
     "signal",
     "signal with a key",
     "signal wait_for",
+    "signal or_closed",
+    "value or_closed",
     "subscription",
     "changes_of",
     "every_frames",
     "debounce",
+    "debounce_by_key",
+    "sample",
+    "frames",
     "throttle",
     "when_each",
     "value changed",
@@ -367,6 +373,34 @@ impl One {
                 let mut settled = debounce(0.25, BELL.subscribe());
                 log(format!("{:?}", settled.next().await));
             }
+            "signal or_closed" => {
+                let ended = BELL.keyed("gone").wait().or_closed().await;
+                log(format!("{ended:?}"));
+            }
+            "value or_closed" => {
+                let ended = STAGE.keyed("gone").changed().or_closed().await;
+                log(format!("{ended:?}"));
+            }
+            "debounce_by_key" => {
+                let ticks = interval(0.1).map(|tick| tick.late.as_nanos());
+                let mut settled = debounce_by_key(0.15, ticks, |late| late % 3);
+                for _ in 0..2 {
+                    log(format!("{:?}", timeout(0.3, settled.next()).await));
+                }
+            }
+            "sample" => {
+                let mut latest = sample(0.25, interval(0.1));
+                for _ in 0..2 {
+                    log(format!("{:?}", latest.next().await));
+                }
+            }
+            "frames" => {
+                let mut each = frames().in_phase(Phase::LateUpdate);
+                for pause in [1, 3] {
+                    log(format!("{:?}", each.next().await.map(|time| time.frame)));
+                    wait_frames(pause).await;
+                }
+            }
             "throttle" => {
                 let mut first = throttle(0.2, interval(0.1));
                 for _ in 0..3 {
@@ -499,6 +533,8 @@ impl Play {
                             runtime.request_stop(*one);
                         }
                         runtime.named(&BELL.keyed("b")).emit(9);
+                        runtime.named(&BELL.keyed("gone")).remove();
+                        runtime.named(&STAGE.keyed("gone")).remove();
                         runtime.named(&STAGE.keyed((1, 'b'))).set(3);
                         if let Some(resolver) = self.world.resolver.take() {
                             let is_sent = match self.wait.as_str() {

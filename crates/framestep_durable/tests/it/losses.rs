@@ -140,6 +140,16 @@ async fn debounced() -> u32 {
 }
 
 #[durable]
+async fn debounced_by_key() -> Vec<u32> {
+    let mut last = debounce_by_key(0.5, HIT.subscribe(), |hit| *hit).with_limit(2);
+    let mut seen = Vec::new();
+    for _ in 0..4 {
+        seen.extend(last.next().await);
+    }
+    seen
+}
+
+#[durable]
 async fn panics() {
     wait_frames(1).await;
     panic!("on purpose");
@@ -171,6 +181,7 @@ fn registry() -> Registry {
         .script(ticks)
         .script(long)
         .script(debounced)
+        .script(debounced_by_key)
         .script(panics)
         .script(chapters_without_end)
         .script(does_once)
@@ -190,7 +201,7 @@ fn reloaded(runtime: &Runtime) -> (Runtime, Heard) {
 }
 
 /// The rows of the table in the guide, each with its test.
-const ROWS: [(&str, fn()); 18] = [
+const ROWS: [(&str, fn()); 19] = [
     (
         "the event of a `signal.wait()`",
         a_wait_keeps_its_first_event,
@@ -228,8 +239,12 @@ const ROWS: [(&str, fn()); 18] = [
     ),
     ("the ticks of an interval", missed_ticks_are_counted),
     (
-        "the item of a `debounce` or `throttle`",
+        "the item of a `debounce`, `sample` or `throttle`",
         a_debounce_keeps_the_latest,
+    ),
+    (
+        "the items of a `debounce_by_key`",
+        a_key_beyond_the_limit_pushes_the_oldest_item_out,
     ),
     (
         "the journal of a chapter",
@@ -465,6 +480,19 @@ fn a_debounce_keeps_the_latest() {
         runtime.run_frame(0.1);
     }
     assert_eq!(runtime.take(debounced), Some(Ok(49)));
+    assert_begin(&heard, &[]);
+}
+
+fn a_key_beyond_the_limit_pushes_the_oldest_item_out() {
+    let (mut runtime, heard) = runtime();
+    let debounced = runtime.start(debounced_by_key());
+    for hit in 0..4 {
+        runtime.named(&HIT).emit(hit);
+    }
+    for _ in 0..7 {
+        runtime.run_frame(0.1);
+    }
+    assert_eq!(runtime.take(debounced), Some(Ok(vec![0, 1, 2, 3])));
     assert_begin(&heard, &[]);
 }
 

@@ -59,6 +59,7 @@ mod promises;
 mod questions;
 mod refusals;
 mod reload;
+mod removals;
 mod requests;
 mod resimulated;
 mod scenes;

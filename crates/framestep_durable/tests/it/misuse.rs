@@ -13,6 +13,11 @@ enum Case {
     PlainWait,
     PlainTime,
     PlainStart,
+    PlainJob,
+    PlainBudget,
+    PlainDeferred,
+    PlainHandle,
+    PlainClock,
     WaitInWith,
     WithInWith,
     GuardInWith,
@@ -50,6 +55,13 @@ impl DurableScript for Bad {
                 framestep::start(std::future::pending::<()>());
                 wait_seconds(1).await;
             }
+            Case::PlainJob => drop(framestep::task::offload(|| 1).await),
+            Case::PlainBudget => framestep::task::Budget::of_units(3).checkpoint().await,
+            Case::PlainDeferred => {
+                framestep::lend::with_deferred(|_: &mut u32| ());
+            }
+            Case::PlainHandle => drop(framestep::task::handle()),
+            Case::PlainClock => drop(clock().child()),
             Case::WaitInWith => with(|_: &mut u32| {
                 let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
                 let _ = pin!(next_frame()).poll(&mut cx);
@@ -194,6 +206,23 @@ fn a_plain_coroutine_in_a_durable_script_is_refused() {
         panic_of(Case::PlainStart),
         &["`start` at", "`bad`", "framestep's own"],
     );
+}
+
+#[test]
+fn what_only_plain_scripts_have_is_refused_at_its_line_with_what_to_do_instead() {
+    for (case, call, instead) in [
+        (Case::PlainJob, "`offload` at", "await `ask(|| request)`"),
+        (
+            Case::PlainBudget,
+            "`Budget::checkpoint` at",
+            "a fixed number of items in each frame",
+        ),
+        (Case::PlainDeferred, "`with_deferred` at", "`defer`"),
+        (Case::PlainHandle, "`handle` at", "`runtime.host()`"),
+        (Case::PlainClock, "`Clock::child` at", "child_clock(parent)"),
+    ] {
+        assert_says(panic_of(case), &[call, "misuse.rs:", "`bad`", instead]);
+    }
 }
 
 #[test]

@@ -129,7 +129,18 @@ async fn composes(which: u32) {
                 stop_requested().await;
             }
         }
-        13 => {
+        13 => drop(
+            debounce_by_key(0.1, HIT.subscribe(), |hit| *hit)
+                .next()
+                .await,
+        ),
+        14 => drop(sample(0.2, HIT.subscribe()).next().await),
+        15 => drop(framestep::wait::frames().next().await),
+        16 => {
+            let _ = HIT.wait().or_closed().await;
+            HIT.subscribe().or_closed().next().await;
+        }
+        17 => {
             let ease = framestep::wait::Ease::InQuad;
             animate(0.1, |_| ()).ease(ease).repeat(2).yoyo().await;
         }
@@ -166,7 +177,7 @@ fn entries(which: u32) -> String {
 
 #[test]
 fn the_journal_of_each_composite_is_pinned() {
-    let found: Vec<String> = (0..15).map(entries).collect();
+    let found: Vec<String> = (0..19).map(entries).collect();
     let expected = [
         "1 the end of `wait_seconds()`",
         "1 the end of `wait_seconds()`",
@@ -189,6 +200,11 @@ fn the_journal_of_each_composite_is_pinned() {
          12 a `pause_guard`",
         // A closure that is called later is no entry.
         "1 an `is_stop_requested`; 2 the end of `stop_requested()`",
+        "1 a `subscribe` of `hit`; 2 the end of `subscription.next()` for `hit`; 3 the end of `wait_seconds()`",
+        "1 a `subscribe` of `hit`; 2 the end of `subscription.next()` for `hit`; \
+         3 the end of `subscription.next()` for `hit`; 4 the end of `interval()`",
+        "1 the end of `next_frame()`; 2 a `time()`",
+        "1 the end of `signal.wait()` for `hit`; 2 a `subscribe` of `hit`; 3 the end of `subscription.next()` for `hit`",
         "1 the end of `animate()`",
         "1 the end of `animate()`",
     ];

@@ -421,8 +421,8 @@ impl Actor {
             }
             Op::Panic => panic!("on purpose"),
             Op::BellOf(of) => {
-                let rung = BELL.keyed(of).wait().await;
-                log(who, format!("bell of {of} {rung}"));
+                let rung = BELL.keyed(of).wait().or_closed().await;
+                log(who, format!("bell of {of} {rung:?}"));
             }
             Op::BellFor(least) => {
                 let least = *least;
@@ -452,10 +452,17 @@ impl Actor {
                 }
             }
             Op::SetOf(of, value) => COUNT.keyed(of).set(*value),
-            Op::RemoveOf(of) => log(who, format!("removed {}", COUNT.keyed(of).remove())),
+            Op::RemoveOf(of) => {
+                BELL.keyed(of).remove();
+                log(who, format!("removed {}", COUNT.keyed(of).remove()));
+            }
             Op::ChangedOf(of) => {
-                let count = COUNT.keyed(of).changed().await;
-                log(who, format!("changed {of} {count}"));
+                let count = COUNT.keyed(of).changed().or_closed().await;
+                log(who, format!("changed {of} {count:?}"));
+                let mut counts = COUNT.keyed(of).subscribe().or_closed();
+                while let Some(count) = counts.next().await {
+                    log(who, format!("changed again {of} {count}"));
+                }
             }
             Op::Seat(ms) => {
                 let _seat = SEATS.acquire().await;
@@ -550,10 +557,14 @@ impl Actor {
                 let mut frames = every_frames(3);
                 let mut counts = changes_of(|| with_ref(|world: &World| world.counter / 7));
                 let mut set = COUNT.subscribe();
-                for _ in 0..4 {
+                let mut keyed = debounce_by_key(length(*ms), TAP.subscribe(), |tap| tap % 3);
+                let mut latest = sample(0.05, TAP.subscribe());
+                for _ in 0..6 {
                     let item = select! {
                         count = set.next() => count.map(|count| 20_000 + count),
                         tap = settled.next() => tap,
+                        tap = keyed.next() => tap.map(|tap| 30_000 + tap),
+                        tap = latest.next() => tap.map(|tap| 40_000 + tap),
                         time = frames.next() => time.map(|time| 1_000 + time.frame),
                         count = counts.next() => count.map(|count| 9_000 + count),
                     };

@@ -14,15 +14,19 @@ enum Plays {
     Frames,
     Debounced,
     Throttled,
+    ByKey,
+    Sampled,
     Combined,
     Selected,
 }
 
-const ALL: [Plays; 6] = [
+const ALL: [Plays; 8] = [
     Plays::Changes,
     Plays::Frames,
     Plays::Debounced,
     Plays::Throttled,
+    Plays::ByKey,
+    Plays::Sampled,
     Plays::Combined,
     Plays::Selected,
 ];
@@ -69,6 +73,22 @@ impl DurableScript for Plays {
             Plays::Throttled => {
                 show(throttle(0.25, HIT.subscribe()), 4, "first").await;
                 show(throttle(0.2, interval(0.05)), 2, "tick").await;
+            }
+            Plays::ByKey => {
+                let settled = debounce_by_key(0.15, HIT.subscribe(), |hit| hit % 3);
+                show(settled.with_limit(2), 4, "of its key").await;
+                // Keys without end.
+                let numbers = frames().map(|time| time.frame);
+                show(
+                    debounce_by_key(9, numbers, |number| *number).with_limit(3),
+                    4,
+                    "pushed out",
+                )
+                .await;
+            }
+            Plays::Sampled => {
+                show(sample(0.25, HIT.subscribe()), 3, "latest").await;
+                show(sample(0.1, frames().map(|time| time.frame)), 3, "frame").await;
             }
             Plays::Combined => {
                 let hits = HIT.subscribe().map(u64::from);
@@ -122,6 +142,10 @@ fn streams_are_saved_in_the_middle() {
         "even",
         "first",
         "tick",
+        "of its key",
+        "pushed out",
+        "latest",
+        "frame",
         "either None",
     ] {
         assert!(

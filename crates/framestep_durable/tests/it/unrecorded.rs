@@ -140,7 +140,11 @@ fn what_is_framesteps_own_and_cannot_be_recorded_is_refused_at_the_call_with_the
             panic!("{does:?} is not refused");
         };
         let here = concat!(" at ", file!(), ":");
-        for part in [here, "`waits`", "framestep's own", "`framestep_durable`"] {
+        let instead = match does {
+            ChildClock | Handle => "Let the host",
+            _ => "`framestep_durable`",
+        };
+        for part in [here, "`waits`", "framestep's own", instead] {
             assert!(why.contains(part), "{does:?}: {why}");
         }
         PLAIN.take();
