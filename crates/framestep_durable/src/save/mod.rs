@@ -22,13 +22,13 @@ use crate::bytes;
 use crate::bytes::{Content, Topic};
 use crate::events::Listed;
 use crate::ids::{Owned, ScriptId};
-use crate::journal::{Marks, said_at};
+use crate::journal::{Marks, NamedWait, said_at, waits};
 use crate::places::Tables;
 use crate::replay::{SaveError, SiteNumbers};
 use crate::runtime::Runtime;
 use crate::save::file::{Summed, World, checksum_of};
 use crate::script::shared::scratch::Numbers;
-use crate::script::{EndedImage, ScriptCell, Shared};
+use crate::script::{EndedImage, Pending, ScriptCell, Shared};
 
 impl Shared {
     /// Takes a save state.
@@ -195,7 +195,17 @@ impl Shared {
                 why: error.to_string(),
             },
             (Some(cell), _) => {
-                SaveError::Executor(format!("the script `{}`: {error}", cell.name()))
+                let of = |wait: &Pending| NamedWait {
+                    number: wait.number,
+                    site: wait.site.id,
+                };
+                // Which of them has the other waker, no wait knows.
+                let named: Vec<NamedWait> = cell.change().waits.sorted().iter().map(of).collect();
+                let awaited = waits(&named, &self.sites.sites());
+                SaveError::Executor(format!(
+                    "the script `{}`, which awaits {awaited}: {error}",
+                    cell.name()
+                ))
             }
         }
     }

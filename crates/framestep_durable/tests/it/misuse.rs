@@ -227,6 +227,8 @@ fn a_wait_behind_a_foreign_waker_is_refused() {
         error.contains("`bad`") && error.contains("another waker"),
         "{error}"
     );
+    let line = "`wait_frames()` at ";
+    assert!(error.contains(line), "{error}");
 }
 
 #[test]

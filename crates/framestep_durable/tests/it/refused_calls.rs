@@ -68,7 +68,7 @@ fn the_name_and_the_home_of_a_script_are_read_in_a_restored_one_too() {
     let blank = || Runtime::new(Registry::new().script(says));
     let (mut runtime, mut world) = (blank(), World::new());
     runtime.lend(&mut world, |runtime| {
-        runtime.start_in(Phase::LateUpdate, says()).detach()
+        runtime.start_in(Phase::LateUpdate, says()).detach();
     });
     for _ in 0..3 {
         runtime.verify().unwrap();
