@@ -80,7 +80,6 @@ use super::pinned;
 /// `UniTask.WhenEach`; `asyncio.as_completed`; `JoinSet::join_next` of tokio.
 #[track_caller]
 pub fn when_each<F: Future>(futures: impl IntoIterator<Item = F>) -> WhenEach<F> {
-    recording::refuse("when_each");
     let futures: Box<[_]> = futures.into_iter().map(Some).collect();
     let woken = Woken::of(futures.len());
     WhenEach {

@@ -22,13 +22,13 @@ use crate::bytes;
 use crate::bytes::{Content, Topic};
 use crate::events::Listed;
 use crate::ids::{Owned, ScriptId};
-use crate::journal::{Marks, said_at};
+use crate::journal::{Marks, NamedWait, said_at, waits};
 use crate::places::Tables;
 use crate::replay::{SaveError, SiteNumbers};
 use crate::runtime::Runtime;
 use crate::save::file::{Summed, World, checksum_of};
 use crate::script::shared::scratch::Numbers;
-use crate::script::{EndedImage, ScriptCell, Shared, Unrecorded};
+use crate::script::{EndedImage, Pending, ScriptCell, Shared, Unrecorded};
 
 /// Why a script cannot be saved in the chapter in which something that is not recorded has resumed it.
 const RESUMED: &str = "it has gone on because of what is not recorded, such as a future of another crate, and a load could \
@@ -201,7 +201,17 @@ impl Shared {
             (None, _) => error.into(),
             (Some(cell), Unsavable::OtherWait(_)) => self.not_recorded(cell, None),
             (Some(cell), _) => {
-                SaveError::Executor(format!("the script `{}`: {error}", cell.name()))
+                let of = |wait: &Pending| NamedWait {
+                    number: wait.number,
+                    site: wait.site.id,
+                };
+                // Which of them has the other waker, no wait knows.
+                let named: Vec<NamedWait> = cell.change().waits.sorted().iter().map(of).collect();
+                let awaited = waits(&named, &self.sites.sites());
+                SaveError::Executor(format!(
+                    "the script `{}`, which awaits {awaited}: {error}",
+                    cell.name()
+                ))
             }
         }
     }

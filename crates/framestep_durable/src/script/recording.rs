@@ -239,15 +239,11 @@ fn instead_of(call: &str) -> &'static str {
         "try_with" | "try_with_ref" | "try_with_as" => {
             "Use `with` of `framestep_durable`, or `defer` and `with_deferred` to clean up"
         }
-        "when_each" => {
-            "Start a durable script for each future, and pass the handles to `when_each` of `framestep_durable`; \
-             `join_all` and `race` take any futures"
-        }
         "handle" | "remote" => {
             "Let the host keep one, or `runtime.host()`, or call it in the closure of a `with` or an `effect`"
         }
         "Clock::child" => {
-            "Let the host make the clock, with `runtime.child_clock(parent)`, and give its `ClockId` to the script"
+            "Let the host make the clock, with `ClockId::child`, and give its `ClockId` to the script"
         }
         _ => {
             "Use that of `framestep_durable`, or call it in the closure of a `with` or an `effect`"

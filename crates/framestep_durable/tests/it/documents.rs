@@ -166,7 +166,7 @@ fn what_is_left_of_two_vocabularies_stands_in_one_table() {
     );
     let guide = read("../../docs/guide/porting.md");
     let (_, section) = guide.split_once("\n## Two vocabularies\n").unwrap();
-    let (section, _) = section.split_once("\n## ").unwrap();
+    let (section, _) = section.split_once("\n### ").unwrap();
     let (same, table) = section
         .split_once("\n| plain | durable |\n|---|---|\n")
         .unwrap();

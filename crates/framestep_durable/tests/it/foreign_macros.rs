@@ -119,7 +119,7 @@ fn a_branch_starts_its_script_when_it_is_polled_first() {
     let registry = Registry::new().script(starts_them).script(says);
     let (mut runtime, mut log) = (quiet(registry), Log::new());
     runtime.lend(&mut log, |runtime| {
-        runtime.start(starts_them(false)).detach()
+        runtime.start(starts_them(false)).detach();
     });
     for _ in 0..5 {
         runtime.run_frame_with(&mut log, 0.1);

@@ -214,7 +214,7 @@ fn what_only_plain_scripts_have_is_refused_at_its_line_with_what_to_do_instead()
             "a fixed number of items in each frame",
         ),
         (Case::PlainHandle, "`handle` at", "`runtime.host()`"),
-        (Case::PlainClock, "`Clock::child` at", "child_clock(parent)"),
+        (Case::PlainClock, "`Clock::child` at", "`ClockId::child`"),
     ] {
         assert_says(panic_of(case), &[call, "misuse.rs:", "`bad`", instead]);
     }
@@ -227,6 +227,8 @@ fn a_wait_behind_a_foreign_waker_is_refused() {
         error.contains("`bad`") && error.contains("another waker"),
         "{error}"
     );
+    let line = "`wait_frames()` at ";
+    assert!(error.contains(line), "{error}");
 }
 
 #[test]

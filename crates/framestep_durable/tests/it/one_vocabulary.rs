@@ -571,20 +571,3 @@ fn the_host_makes_clocks_inside_of_a_runtime_and_a_script_makes_none() {
     };
     assert!(text.contains("clocks are made by the host"), "{text}");
 }
-
-#[test]
-fn a_signal_of_the_same_name_that_carries_another_type_is_named_by_the_script_that_waits() {
-    const HIT: Signal<u8> = signal("hit");
-    const BLOW: Signal<(u8, u8)> = signal("hit");
-    #[durable]
-    async fn waits() {
-        HIT.wait().await;
-    }
-    let mut runtime = Runtime::new(Registry::new().script(waits));
-    let script = runtime.start(waits());
-    runtime.enter(|| BLOW.emit((3, 4)));
-    runtime.run_frame(0.1);
-    let why = panic_of(&runtime, script);
-    let says = "the signal `hit` did not carry a `u8`: another signal has the same name";
-    assert!(why.contains(says), "{why}");
-}

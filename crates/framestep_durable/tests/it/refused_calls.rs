@@ -10,12 +10,8 @@ async fn calls(which: u32) {
     match which {
         0 => Budget::of_units(3).checkpoint().await,
         1 => Budget::of_units(3).checkpoint_cost(2).await,
-        2 => drop(framestep::combine::when_each([
-            wait_frames(1),
-            wait_frames(2),
-        ])),
-        3 => drop(framestep::task::current()),
-        4 => drop(framestep::lend::try_with_ref(|_: &World| ())),
+        2 => drop(framestep::task::current()),
+        3 => drop(framestep::lend::try_with_ref(|_: &World| ())),
         _ => drop(framestep::task::handle()),
     }
 }
@@ -25,7 +21,6 @@ fn a_call_that_cannot_be_recorded_panics_with_its_line_and_says_what_to_call() {
     let expected = [
         ("Budget::checkpoint", "`next_frame()`"),
         ("Budget::checkpoint", "`next_frame()`"),
-        ("when_each", "`join_all` and `race`"),
         ("current", "that of `framestep_durable`"),
         ("try_with_ref", "`with`"),
         ("handle", "`runtime.host()`"),
