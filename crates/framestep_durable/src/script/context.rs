@@ -89,7 +89,7 @@ fn with_current<R>(f: impl FnOnce(Option<&Rc<ScriptCell>>) -> R) -> R {
 /// The current script, if the caller is a part of one.
 #[inline]
 pub(crate) fn current() -> Option<Rc<ScriptCell>> {
-    with_current(|script| script.cloned())
+    with_current(|script| script.map(Rc::clone))
 }
 
 /// The name of the durable script whose own code makes this call. `None` outside of durable

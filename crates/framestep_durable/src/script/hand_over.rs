@@ -71,7 +71,7 @@ fn with_target<R>(target: Target, f: impl FnOnce() -> R) -> R {
 /// The script for which a state is made now. `None` outside of a runtime: states of plain coroutines
 /// stay as they are.
 fn target() -> Option<Target> {
-    let target = TARGET.with(|aside| aside.with_mut(|target| target.cloned()));
+    let target = TARGET.with(|aside| aside.with_mut(|target| Some(target?.clone())));
     if target.is_some() {
         return target;
     }

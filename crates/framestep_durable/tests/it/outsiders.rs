@@ -75,11 +75,11 @@ fn what_a_hook_does_in_the_call_of_a_script_is_not_recorded_as_the_scripts() {
     let hooks: [(&str, Set); 8] = [
         ("sets a watch", |runtime| runtime.on_loss(|_| LOST.set(1))),
         ("reads one", |runtime| {
-            runtime.on_loss(|_| assert!(LOST.get() < 2))
+            runtime.on_loss(|_| assert!(LOST.get() < 2));
         }),
         ("emits", |runtime| runtime.on_loss(|_| HIT.emit(7))),
         ("reads the time", |runtime| {
-            runtime.on_loss(|_| assert!(time().frame > 0))
+            runtime.on_loss(|_| assert!(time().frame > 0));
         }),
         ("enters the runtime", |runtime| {
             let host: RuntimeHandle = runtime.host().clone();

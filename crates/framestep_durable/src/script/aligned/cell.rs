@@ -71,11 +71,9 @@ impl ScriptCell {
     /// The result of an effect. `None` if the script has left its replay: in a destructor, or where panics
     /// abort.
     pub(crate) fn effect_aligned(&self, call: &Call, site: Known) -> Option<Bytes> {
-        if self.has_diverged() {
-            if !CAN_UNWIND || std::thread::panicking() {
-                self.count_without_result();
-                return None;
-            }
+        if self.has_diverged() && (!CAN_UNWIND || std::thread::panicking()) {
+            self.count_without_result();
+            return None;
         }
         let sites = self.shared.sites.sites();
         let taken = self.with_aligned(|aligned| aligned.effect(call, site, &sites));
