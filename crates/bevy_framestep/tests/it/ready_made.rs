@@ -319,7 +319,7 @@ fn a_curve_of_bevy_is_one_of_animate() {
     let door = app.world_mut().spawn(Position(0.0)).id();
     let script = app.world_mut().start_script(move || async move {
         let curve = |t| EaseFunction::CubicIn.sample_clamped(t);
-        let opens = |t| drop(door.with(|at: &mut Position| at.0 = t));
+        let opens = |t| door.with(|at: &mut Position| at.0 = t).unwrap();
         animate(1, opens).ease(curve).repeat(2).yoyo().await;
     });
     let mut seen = Vec::new();

@@ -65,7 +65,7 @@ fn the_name_and_the_home_of_a_script_are_read_in_a_restored_one_too() {
     runtime.lend(&mut world, |runtime| {
         runtime
             .enter(|| start_in(Phase::LateUpdate, says()))
-            .detach()
+            .detach();
     });
     for _ in 0..3 {
         runtime.verify().unwrap();
