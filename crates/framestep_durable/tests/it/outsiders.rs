@@ -406,7 +406,6 @@ fn a_load_while_the_host_unwinds_ends() {
 
 #[test]
 fn a_handle_of_a_dropped_runtime_says_so() {
-    type Call = fn(&RuntimeHandle);
     let runtime = Runtime::new(registry());
     let host = runtime.host().clone();
     drop(runtime);
