@@ -98,7 +98,11 @@ fn sample_of_a_dropped_wait_loses_nothing_and_of_nothing_ends() {
     executor.run_frame(0.25);
     assert_eq!(script.take_output().unwrap().unwrap(), (7, None, true));
     for seconds in [0.0, -1.0, f64::NAN] {
-        assert!(panic_of(|| sample(seconds, frames())).contains("`sample` must be above zero"));
+        let why = panic_of(|| sample(seconds, frames()));
+        assert!(
+            why.contains("must be a number of seconds above zero"),
+            "{why}"
+        );
     }
     let endless = executor.start(sample(f64::INFINITY, stream::iter(1..=3)).collect::<Vec<_>>());
     assert_eq!(endless.take_output().unwrap().unwrap(), [3]);
