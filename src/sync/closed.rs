@@ -138,12 +138,12 @@ impl<W: OfSource + Future + FusedFuture + Unpin> Future for OrClosed<W> {
         if self.is_closed {
             crate::wait::polled_again("or_closed()");
         }
-        let polled = if self.begins_closed(cx) {
+        let polled = if begins_closed(&mut self, cx) {
             None
         } else {
             Some(Pin::new(&mut self.wait).poll(cx))
         };
-        let polled = self.settle(polled, cx);
+        let polled = settle(&mut self, polled, cx);
         if polled.is_ready() {
             self.removals = None;
         }
@@ -159,12 +159,12 @@ impl<S: OfSource + FusedStream + Unpin> Stream for OrClosed<S> {
         if self.is_closed {
             return Poll::Ready(None);
         }
-        let polled = if self.begins_closed(cx) {
+        let polled = if begins_closed(&mut self, cx) {
             None
         } else {
             Some(Pin::new(&mut self.wait).poll_next(cx))
         };
-        self.settle(polled, cx).map(Result::unwrap_or_default)
+        settle(&mut self, polled, cx).map(Result::unwrap_or_default)
     }
 }
 
@@ -181,35 +181,34 @@ impl<S> OrClosed<S> {
 
 // What is pending has both of its parts polled: each wakes the script. The wait is polled by the caller, whose line it
 // shows.
-impl<W: OfSource> OrClosed<W> {
-    /// Whether it is closed before the wait is polled.
-    #[track_caller]
-    fn begins_closed(&mut self, cx: &mut Context<'_>) -> bool {
-        W::REMOVAL_FIRST && is_removed(&self.wait, &mut self.removals, cx)
-    }
 
-    /// What it gives if the wait has been polled with this result, or not at all, because it is closed.
-    #[track_caller]
-    fn settle<T>(
-        &mut self,
-        polled: Option<Poll<T>>,
-        cx: &mut Context<'_>,
-    ) -> Poll<Result<T, Closed>> {
-        let is_closed = match polled {
-            Some(Poll::Ready(ready)) => return Poll::Ready(Ok(ready)),
-            None => true,
-            Some(Poll::Pending) => {
-                !W::REMOVAL_FIRST && is_removed(&self.wait, &mut self.removals, cx)
-                    || self.wait.is_closed()
-            }
-        };
-        if !is_closed {
-            return Poll::Pending;
+/// Whether it is closed before the wait is polled.
+#[track_caller]
+fn begins_closed<W: OfSource>(this: &mut OrClosed<W>, cx: &mut Context<'_>) -> bool {
+    W::REMOVAL_FIRST && is_removed(&this.wait, &mut this.removals, cx)
+}
+
+/// What it gives if the wait has been polled with this result, or not at all, because it is closed.
+#[track_caller]
+fn settle<W: OfSource, T>(
+    this: &mut OrClosed<W>,
+    polled: Option<Poll<T>>,
+    cx: &mut Context<'_>,
+) -> Poll<Result<T, Closed>> {
+    let is_closed = match polled {
+        Some(Poll::Ready(ready)) => return Poll::Ready(Ok(ready)),
+        None => true,
+        Some(Poll::Pending) => {
+            !W::REMOVAL_FIRST && is_removed(&this.wait, &mut this.removals, cx)
+                || this.wait.is_closed()
         }
-        self.is_closed = true;
-        self.removals = None;
-        Poll::Ready(Err(Closed))
+    };
+    if !is_closed {
+        return Poll::Pending;
     }
+    this.is_closed = true;
+    this.removals = None;
+    Poll::Ready(Err(Closed))
 }
 
 /// Whether the source of a wait has been removed.
