@@ -128,7 +128,6 @@ fn scripts_are_not_lost_without_a_word(sources: &Sources, game: &mut Game) {
 
     // Renamed.
     sources.edit(SCRIPTS, "errand", "walk");
-    sources.edit(SCRIPTS, "Errand", "Walk");
     let told = game.told("refused");
     assert!(told.contains("`errand` (#2) would be lost"), "{told}");
     assert!(told.contains("`#[durable(name = \"errand\")]`"), "{told}");
@@ -275,7 +274,6 @@ fn a_game_whose_world_changes_is_replaced_and_goes_on_at_the_same_frame() {
         sources.read(WORLD),
     ];
     sources.edit(SCRIPTS, "clerk", "writer");
-    sources.edit(SCRIPTS, "Clerk", "Writer");
     sources.edit(MAIN, "clerk", "writer");
     sources.write(WORLD, &format!("// The world.\n{}", of_clerk[2]));
     let told = game.told("refused");
