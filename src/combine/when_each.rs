@@ -78,7 +78,6 @@ use super::pinned;
 /// # Source
 ///
 /// `UniTask.WhenEach`; `asyncio.as_completed`; `JoinSet::join_next` of tokio.
-#[track_caller]
 pub fn when_each<F: Future>(futures: impl IntoIterator<Item = F>) -> WhenEach<F> {
     let futures: Box<[_]> = futures.into_iter().map(Some).collect();
     let woken = Woken::of(futures.len());

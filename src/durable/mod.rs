@@ -20,6 +20,7 @@ pub use crate::core::scope::recording::{
 pub use crate::image::{ClockNames, Damaged, Reader, Writer};
 pub use crate::inspect::to_stderr;
 pub use crate::task::owner::outputs::{Outputs, flat, nested};
+pub use crate::task::owner::stop::expect_length_ns;
 pub use crate::wait::interval::SavedInterval;
 pub use beside::{beside, known_beside};
 pub use clock::SavedGuard;
@@ -38,4 +39,4 @@ pub use source::{
     limit_of_signal, name_of, promise_of, report_excess, semaphore_for, signal_for, signal_of_name,
     subscription, watch_for,
 };
-pub use wait::{DurableWait, EndOf, FrameWait, SavedWait, Shape, length_ns, when_each_by};
+pub use wait::{DurableWait, EndOf, FrameWait, SavedWait, Shape, when_each_by};

@@ -1,7 +1,6 @@
 //! The waits of durable scripts: those of the crate, with their numbers.
 
 use std::future::Future;
-use std::panic::Location;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
@@ -16,7 +15,7 @@ use crate::core::task::Task;
 use crate::image::{ClockNames, Damaged, Reader, Writer};
 use crate::task::coroutine::{Coroutine, Finished};
 use crate::task::owner::{Ended, Owner};
-use crate::time::{Nanos, Phase, PhaseIndex, Seconds};
+use crate::time::{Phase, PhaseIndex};
 use crate::wait::{
     Asked, Count, KeptAnimation, KeptTick, PhaseWait, Timer, WaitSeconds, YieldNow, polled,
     take_resumed,
@@ -137,24 +136,6 @@ pub fn when_each_by<F: Future>(
     ready_at: fn(&F) -> Option<u64>,
 ) -> WhenEach<F> {
     when_each(futures).in_order_of(ready_at)
-}
-
-/// The nanoseconds of a length. `None` if it is infinite.
-///
-/// # Panics
-///
-/// If it is NaN.
-#[track_caller]
-pub fn length_ns(call: &str, seconds: impl Seconds) -> Option<u64> {
-    match seconds.length_ns() {
-        Nanos::Finite(ns) => Some(ns),
-        Nanos::Negative => Some(0),
-        Nanos::Overflow | Nanos::Infinite => None,
-        Nanos::NotANumber => panic!(
-            "`{call}` at {} got a length of NaN: give it a number of seconds (with infinity, it only requests the stop)",
-            Location::caller()
-        ),
-    }
 }
 
 fn index_of(phase: Option<Phase>) -> PhaseIndex {

@@ -31,6 +31,28 @@ pub(super) trait OfSource {
     fn count(&self) -> u64;
 }
 
+/// Of a wait, by the field in which it has what it waits for, until it is over.
+macro_rules! of_part {
+    ($($wait:ident<T $(, $more:ident)?>: $part:ident of $of:ty;)*) => {$(
+        impl<T $(, $more)?> OfSource for $wait<T $(, $more)?> {
+            const REMOVAL_FIRST: bool = <$of>::REMOVAL_FIRST;
+
+            fn is_closed(&self) -> bool {
+                self.$part.as_ref().is_some_and(OfSource::is_closed)
+            }
+
+            fn removals(&self) -> Option<Removals> {
+                self.$part.as_ref()?.removals()
+            }
+
+            fn count(&self) -> u64 {
+                self.$part.as_ref().map_or(0, OfSource::count)
+            }
+        }
+    )*};
+}
+pub(super) use of_part;
+
 /// The removals of a source that is found by its name.
 pub(super) enum Removals {
     /// An executor has it, and had removed it so often before.

@@ -11,7 +11,7 @@ use futures::stream::Stream;
 use crate::wait::polled_again;
 
 use super::Subscription;
-use crate::sync::closed::{OfSource, Removals};
+use crate::sync::closed::{OfSource, Removals, of_part};
 
 /// The future of [`Signal::wait`](super::Signal::wait).
 #[must_use = "futures do nothing unless you `.await` or poll them"]
@@ -64,29 +64,9 @@ impl<T: Clone, P: Fn(&T) -> bool> Future for WaitSignalFor<T, P> {
     }
 }
 
-macro_rules! of_signal {
-    ($($wait:ident<T $(, $more:ident)?>)*) => {$(
-        impl<T $(, $more)?> OfSource for $wait<T $(, $more)?> {
-            const REMOVAL_FIRST: bool = false;
-
-            fn is_closed(&self) -> bool {
-                self.subscription.as_ref().is_some_and(OfSource::is_closed)
-            }
-
-            fn removals(&self) -> Option<Removals> {
-                self.subscription.as_ref()?.removals()
-            }
-
-            fn count(&self) -> u64 {
-                self.subscription.as_ref().map_or(0, OfSource::count)
-            }
-        }
-    )*};
-}
-
-of_signal! {
-    WaitSignal<T>
-    WaitSignalFor<T, P>
+of_part! {
+    WaitSignal<T>: subscription of Subscription<T>;
+    WaitSignalFor<T, P>: subscription of Subscription<T>;
 }
 
 // The closure is never pinned.

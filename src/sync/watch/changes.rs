@@ -8,7 +8,7 @@ use futures::stream::{FusedStream, Stream};
 
 use crate::wait::NextItem;
 
-use super::wait::poll_in_runtime;
+use super::wait::{Waits, poll_in_runtime};
 use super::waiter::Waiter;
 use crate::durable::RuntimeChanges;
 use crate::sync::closed::{OfSource, Removals};
@@ -57,27 +57,21 @@ use crate::sync::closed::{OfSource, Removals};
 /// ```
 #[must_use = "streams do nothing unless they are polled"]
 pub struct Changes<T> {
-    inner: Inner<T>,
+    inner: Waits<T>,
     ended: bool,
-}
-
-enum Inner<T> {
-    Executor(Waiter<T>),
-    /// A runtime of durable scripts has the value.
-    Runtime(Box<dyn RuntimeChanges<T>>),
 }
 
 impl<T> Changes<T> {
     pub(super) fn new(waiter: Waiter<T>) -> Self {
         Changes {
-            inner: Inner::Executor(waiter),
+            inner: Waits::Executor(waiter),
             ended: false,
         }
     }
 
     pub(super) fn of_runtime(changes: Box<dyn RuntimeChanges<T>>) -> Self {
         Changes {
-            inner: Inner::Runtime(changes),
+            inner: Waits::Runtime(changes),
             ended: false,
         }
     }
@@ -101,8 +95,8 @@ impl<T> Changes<T> {
     /// ```
     pub fn with_present(mut self) -> Self {
         match &mut self.inner {
-            Inner::Executor(waiter) => waiter.unsee(),
-            Inner::Runtime(changes) => changes.unsee(),
+            Waits::Executor(waiter) => waiter.unsee(),
+            Waits::Runtime(changes) => changes.unsee(),
         }
         self
     }
@@ -130,8 +124,8 @@ impl<T: Clone> Stream for Changes<T> {
             return Poll::Ready(None);
         }
         let waiter = match &mut this.inner {
-            Inner::Executor(waiter) => waiter,
-            Inner::Runtime(changes) => {
+            Waits::Executor(waiter) => waiter,
+            Waits::Runtime(changes) => {
                 return poll_in_runtime(&mut **changes, cx, &mut |_| true).map(Some);
             }
         };
@@ -158,7 +152,7 @@ impl<T: Clone> Stream for Changes<T> {
 }
 
 impl<T> OfSource for Changes<T> {
-    const REMOVAL_FIRST: bool = true;
+    const REMOVAL_FIRST: bool = Waits::<T>::REMOVAL_FIRST;
 
     /// It ends by itself.
     fn is_closed(&self) -> bool {
@@ -166,17 +160,11 @@ impl<T> OfSource for Changes<T> {
     }
 
     fn removals(&self) -> Option<Removals> {
-        Some(match &self.inner {
-            Inner::Executor(waiter) => Removals::Executor(waiter.removals()),
-            Inner::Runtime(changes) => Removals::Runtime(changes.removals()),
-        })
+        self.inner.removals()
     }
 
     fn count(&self) -> u64 {
-        match &self.inner {
-            Inner::Executor(waiter) => waiter.removals(),
-            Inner::Runtime(_) => 0,
-        }
+        self.inner.count()
     }
 }
 
@@ -192,7 +180,7 @@ impl<T: Clone> FusedStream for Changes<T> {
 impl<T> fmt::Debug for Changes<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut shown = f.debug_struct("Changes");
-        if let Inner::Executor(waiter) = &self.inner {
+        if let Waits::Executor(waiter) = &self.inner {
             shown.field("unseen", &waiter.has_news());
             shown.field("ended", &self.ended);
         }

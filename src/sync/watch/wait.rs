@@ -13,7 +13,7 @@ use crate::wait::polled_again;
 
 use super::waiter::Waiter;
 use crate::durable::RuntimeChanges;
-use crate::sync::closed::{OfSource, Removals};
+use crate::sync::closed::{OfSource, Removals, of_part};
 use crate::sync::source::expect_called;
 
 /// The future of [`Watch::changed`](super::Watch::changed).
@@ -31,13 +31,16 @@ pub struct WaitWatch<T, P> {
     condition: P,
 }
 
-enum Waits<T> {
+/// What has the value that is waited for.
+pub(super) enum Waits<T> {
     Executor(Waiter<T>),
     /// A runtime of durable scripts has the value.
     Runtime(Box<dyn RuntimeChanges<T>>),
 }
 
-impl<T> Waits<T> {
+impl<T> OfSource for Waits<T> {
+    const REMOVAL_FIRST: bool = true;
+
     fn is_closed(&self) -> bool {
         match self {
             Waits::Executor(waiter) => waiter.is_closed(),
@@ -45,14 +48,14 @@ impl<T> Waits<T> {
         }
     }
 
-    fn removals(&self) -> Removals {
-        match self {
-            Waits::Executor(_) => Removals::Executor(self.count_removals()),
+    fn removals(&self) -> Option<Removals> {
+        Some(match self {
+            Waits::Executor(waiter) => Removals::Executor(waiter.removals()),
             Waits::Runtime(changes) => Removals::Runtime(changes.removals()),
-        }
+        })
     }
 
-    fn count_removals(&self) -> u64 {
+    fn count(&self) -> u64 {
         match self {
             Waits::Executor(waiter) => waiter.removals(),
             Waits::Runtime(_) => 0,
@@ -90,29 +93,9 @@ impl<T, P> WaitWatch<T, P> {
     }
 }
 
-macro_rules! of_watch {
-    ($($wait:ident<T $(, $more:ident)?>)*) => {$(
-        impl<T $(, $more)?> OfSource for $wait<T $(, $more)?> {
-            const REMOVAL_FIRST: bool = true;
-
-            fn is_closed(&self) -> bool {
-                self.waits.as_ref().is_some_and(Waits::is_closed)
-            }
-
-            fn removals(&self) -> Option<Removals> {
-                self.waits.as_ref().map(Waits::removals)
-            }
-
-            fn count(&self) -> u64 {
-                self.waits.as_ref().map_or(0, Waits::count_removals)
-            }
-        }
-    )*};
-}
-
-of_watch! {
-    Changed<T>
-    WaitWatch<T, P>
+of_part! {
+    Changed<T>: waits of Waits<T>;
+    WaitWatch<T, P>: waits of Waits<T>;
 }
 
 impl<T: Clone> Future for Changed<T> {

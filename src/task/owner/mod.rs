@@ -6,7 +6,7 @@ mod guard;
 mod handle;
 pub(crate) mod outputs;
 mod send;
-mod stop;
+pub(crate) mod stop;
 
 use std::borrow::Cow;
 use std::fmt;

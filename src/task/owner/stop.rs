@@ -256,10 +256,14 @@ impl fmt::Debug for StopRequested {
     }
 }
 
-/// Asks the scripts of an owner to stop, and stops those that are left after `seconds`.
+/// The nanoseconds of the length of a `stop_within`. `None` if it is infinite.
+///
+/// # Panics
+///
+/// If it is NaN.
 #[track_caller]
-pub(super) fn stop_within(executor: u32, owner: OwnerKey, seconds: impl Seconds) -> StopWithin {
-    let length_ns = match seconds.length_ns() {
+pub fn expect_length_ns(seconds: impl Seconds) -> Option<u64> {
+    match seconds.length_ns() {
         Nanos::Finite(ns) => Some(ns),
         Nanos::Negative => Some(0),
         Nanos::Overflow | Nanos::Infinite => None,
@@ -268,7 +272,13 @@ pub(super) fn stop_within(executor: u32, owner: OwnerKey, seconds: impl Seconds)
              only requests the stop)",
             Location::caller()
         ),
-    };
+    }
+}
+
+/// Asks the scripts of an owner to stop, and stops those that are left after `seconds`.
+#[track_caller]
+pub(super) fn stop_within(executor: u32, owner: OwnerKey, seconds: impl Seconds) -> StopWithin {
+    let length_ns = expect_length_ns(seconds);
     let left = Rc::new(Cell::new(0));
     let then = Then::Stop {
         place: Location::caller(),

@@ -202,7 +202,7 @@ impl Joins {
         let begin = |cell: &ScriptCell| {
             let shared = cell.shared();
             assert!(
-                std::ptr::eq(of, Rc::as_ptr(shared)),
+                ptr::eq(of, Rc::as_ptr(shared)),
                 "the script `{}` awaits the script {id} of another runtime, which is saved without this one: let the host \
                  await that, and `ask` for the result",
                 cell.name()

@@ -8,7 +8,7 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 
-use framestep::durable::length_ns;
+use framestep::durable::expect_length_ns;
 use framestep::time::Seconds;
 
 use crate::bytes::Bytes;
@@ -97,7 +97,7 @@ impl OwnerId {
     /// ```
     #[track_caller]
     pub fn stop_within(self, seconds: impl Seconds) -> StopWithin {
-        let (length_ns, at) = (length_ns("stop_within", seconds), Location::caller());
+        let (length_ns, at) = (expect_length_ns(seconds), Location::caller());
         if let Some(Place::Host(shared)) = place() {
             let request = (shared.scripts.next_id(), Birth::new());
             let joins = shared.stop_owner_within(request, self, length_ns, at);

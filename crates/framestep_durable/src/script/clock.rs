@@ -1,21 +1,9 @@
 //! The clocks of a runtime, which states name by their numbers.
 
-use std::rc::Rc;
-
 use framestep::time::Clock;
 
 use crate::ids::ClockId;
-use crate::script::Shared;
 use crate::script::place::{Place, place};
-
-/// The runtime of the caller.
-fn runtime() -> Option<Rc<Shared>> {
-    match place() {
-        Some(Place::Host(shared)) => Some(shared),
-        Some(Place::Script(cell)) => Some(Rc::clone(cell.shared())),
-        None => None,
-    }
-}
 
 impl ClockId {
     /// The clock of this number: to read it, to change it, and to wait on it. What a durable script does to it is recorded.
@@ -52,8 +40,8 @@ impl ClockId {
     #[must_use]
     #[track_caller]
     pub fn clock(self) -> Clock {
-        match (runtime(), self) {
-            (Some(shared), _) => shared.clocks.expect(self),
+        match (place(), self) {
+            (Some(place), _) => place.shared().clocks.expect(self),
             (None, ClockId::GAME) => framestep::time::clock(),
             (None, ClockId::REALTIME) => framestep::time::realtime(),
             (None, _) => panic!(
@@ -79,19 +67,21 @@ impl ClockId {
     #[must_use = "scripts count on it, by its number"]
     #[track_caller]
     pub fn child(self) -> ClockId {
-        let shared = match place() {
-            Some(Place::Host(shared)) => shared,
-            Some(Place::Script(cell)) if cell.is_in_closure() => Rc::clone(cell.shared()),
-            Some(Place::Script(cell)) => panic!(
+        let Some(place) = place() else {
+            panic!(
+                "`child` of the clock {self:?} was called outside of a runtime: call it inside of `Runtime::enter`"
+            )
+        };
+        if let Place::Script(cell) = &place {
+            assert!(
+                cell.is_in_closure(),
                 "`child` of the clock {self:?} was called in the durable script `{}`: clocks are made by the host, and a \
                  script gets one as a parameter, or from a `with`",
                 cell.name()
-            ),
-            None => panic!(
-                "`child` of the clock {self:?} was called outside of a runtime: call it inside of `Runtime::enter`"
-            ),
-        };
-        shared.clocks.expect(self);
-        shared.clocks.make(self).expect("it is there")
+            );
+        }
+        let clocks = &place.shared().clocks;
+        clocks.expect(self);
+        clocks.make(self).expect("it is there")
     }
 }

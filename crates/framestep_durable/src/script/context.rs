@@ -106,12 +106,10 @@ pub fn unrecorded() -> Option<&'static str> {
 
 /// Notes that a loop over a list begins, or its next turn. Only a replay of changed code counts them.
 pub(crate) fn note_turn(number: u16, is_next: bool) {
-    CURRENT.with(|current| {
-        let script = current.take();
-        if let Some(cell) = script.as_ref() {
+    with_current(|script| {
+        if let Some(cell) = script {
             cell.note_turn(number, is_next);
         }
-        current.set(script);
     });
 }
 

@@ -21,11 +21,15 @@ pub(crate) enum Place {
 }
 
 impl Place {
-    pub(crate) fn events(&self) -> &Rc<Events> {
+    pub(crate) fn shared(&self) -> &Rc<Shared> {
         match self {
-            Place::Script(cell) => cell.events(),
-            Place::Host(shared) => &shared.events,
+            Place::Script(cell) => cell.shared(),
+            Place::Host(shared) => shared,
         }
+    }
+
+    pub(crate) fn events(&self) -> &Rc<Events> {
+        &self.shared().events
     }
 }
 

@@ -17,7 +17,7 @@ use crate::events::{Loss, Settled, Typed};
 use crate::ids::{Owned, ScriptId};
 use crate::journal::Call;
 use crate::script::aligned::Hold;
-use crate::script::place::{Place, in_place, in_script_of, place};
+use crate::script::place::{in_place, in_script_of, place};
 use crate::script::{
     Awaited, Numbered, ScriptCell, Slot, context, counts, expect_read, outside, unreadable,
 };
@@ -309,11 +309,9 @@ impl Held {
         if let Some(cell) = context::current().filter(is_it) {
             return Some(cell);
         }
-        let shared = match place()? {
-            Place::Script(cell) => Rc::clone(cell.shared()),
-            Place::Host(shared) => shared,
-        };
-        shared.scripts.get(self.key.script).filter(is_it)
+        let place = place()?;
+        let scripts = &place.shared().scripts;
+        scripts.get(self.key.script).filter(is_it)
     }
 
     /// Polls it, as one that reads its value so.

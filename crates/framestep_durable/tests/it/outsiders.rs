@@ -303,13 +303,9 @@ async fn giver(way: u32) {
 async fn asker() {
     next_frame().await;
     let token = Token(1);
-    let answer = with_timeout(ask(move || Offer(token))).await;
+    let answer = timeout(0.5, ask(move || Offer(token))).await.ok();
     with(move |world: &mut World| world.said.push(format!("{answer:?}")));
     wait_seconds(1000).await;
-}
-
-async fn with_timeout<T>(future: impl Future<Output = T>) -> Option<T> {
-    timeout(0.5, future).await.ok()
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use framestep::durable::Writer;
 
-/// Buffers of a runtime. Whoever takes one while another call has it gets a new one.
+/// Buffers of a runtime. A call that takes one while another has it gets a new one.
 #[derive(Default)]
 pub(crate) struct Scratch {
     bytes: Cell<Vec<u8>>,
