@@ -107,6 +107,11 @@ fn unpause(core: &Core, task: Task<'_>) {
     // To reuse its memory.
     core.colds.pause_of(task, |pause| pause.held = held);
     if let Some(wake) = wake {
+        if wake.is_missed_turn && core.runs.is_under_way(wake.phase, wake.run) {
+            // A combinator of its own may have woken it when the run began. That wake stood for the
+            // turn, which has passed: the task arrives now, as one without a combinator does.
+            task.clear(Flags::READY);
+        }
         wake::make_ready(core, task, wake.phase);
     }
 }
@@ -145,7 +150,7 @@ pub(crate) fn end(core: &Core, task: Task<'_>) {
 pub(crate) fn remember_wake(core: &Core, task: Task<'_>, phase: PhaseIndex) {
     let run = core.runs.serial();
     core.colds.edit_pause(task, |pause| {
-        pause.wake.get_or_insert(Wake { phase, run });
+        pause.wake.get_or_insert(Wake::new(phase, run));
     });
 }
 
@@ -156,7 +161,10 @@ pub(crate) fn remember_due(core: &Core, task: Task<'_>, phase: PhaseIndex) {
     let run = core.runs.serial();
     core.colds.edit_pause(task, |pause| {
         if pause.wake.is_none_or(|wake| wake.run == run) {
-            pause.wake = Some(Wake { phase, run });
+            pause.wake = Some(Wake {
+                is_missed_turn: true,
+                ..Wake::new(phase, run)
+            });
         }
     });
 }
@@ -169,7 +177,7 @@ pub(crate) fn remember_ready(core: &Core, task: Task<'_>, phase: PhaseIndex) {
     core.ready.leave(task.index());
     let run = core.runs.serial();
     core.colds.edit_pause(task, |pause| {
-        pause.wake = Some(Wake { phase, run });
+        pause.wake = Some(Wake::new(phase, run));
     });
 }
 
@@ -191,6 +199,18 @@ pub(crate) struct Wake {
     pub(crate) phase: PhaseIndex,
     /// The last run that had begun.
     pub(crate) run: u64,
+    /// Whether the turn of a wait has passed in that run.
+    is_missed_turn: bool,
+}
+
+impl Wake {
+    fn new(phase: PhaseIndex, run: u64) -> Self {
+        Wake {
+            phase,
+            run,
+            is_missed_turn: false,
+        }
+    }
 }
 
 impl Pause {
@@ -207,7 +227,7 @@ impl Pause {
         let phase = |number| PhaseIndex::from_number(number).ok_or(Damaged);
         let phase = number.checked_sub(1).map(phase).transpose()?;
         // No run to come has this number.
-        self.wake = phase.map(|phase| Wake { phase, run: 0 });
+        self.wake = phase.map(|phase| Wake::new(phase, 0));
         Ok(())
     }
 }

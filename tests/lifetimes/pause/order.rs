@@ -1,5 +1,7 @@
 //! The order in which coroutines continue after a pause, and joins of paused ones.
 
+use futures::future::{LocalBoxFuture, join_all};
+
 use super::*;
 
 #[test]
@@ -179,6 +181,60 @@ fn a_joiner_of_a_paused_coroutine_waits_and_gets_an_error_when_that_is_stopped()
         assert!(resumes);
         executor.run_frame(0.25);
         assert_eq!(result_of(&executor, joiner).unwrap(), (4, stopped));
+    }
+}
+
+// docs/contract.md#rule-8-kept-from-its-turn
+#[test]
+fn one_whose_turn_has_passed_arrives_with_the_resume_behind_any_waker() {
+    type Wait = fn() -> LocalBoxFuture<'static, ()>;
+    let waits: [Wait; 3] = [
+        || next_frame().boxed_local(),
+        || wait_frames(1).boxed_local(),
+        || wait_seconds(0.25).boxed_local(),
+    ];
+    for wait in waits {
+        for is_combined in [false, true] {
+            let mut executor = unclamped();
+            let owner = Rc::new(executor.owner());
+            let log = Log::new();
+            let (own, say) = (owner.clone(), log.clone());
+            executor.start(async move {
+                wait().await;
+                own.pause();
+                say.say("pauses");
+            });
+            let say = log.clone();
+            owner.start(async move {
+                if is_combined {
+                    // So many have wakers of their own.
+                    join_all((0..40).map(|_| wait())).await;
+                } else {
+                    wait().await;
+                }
+                say.say("goes on");
+            });
+            let (own, say) = (owner.clone(), log.clone());
+            executor.start(async move {
+                wait().await;
+                let said = say.clone();
+                start(async move {
+                    framestep::wait::yield_now().await;
+                    said.say("arrives before");
+                });
+                own.resume();
+                say.say("resumes");
+            });
+            // Consumes the wakes that a collection causes in its first poll.
+            executor.run_phase(Phase::Update);
+            executor.run_frame(0.25);
+            log.check(&[
+                "F1: pauses",
+                "F1: resumes",
+                "F1: arrives before",
+                "F1: goes on",
+            ]);
+        }
     }
 }
 
