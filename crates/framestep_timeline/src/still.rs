@@ -1,6 +1,9 @@
 //! One frame of a film: what each script was waiting for.
 
+use std::collections::HashMap;
 use std::fmt;
+
+use framestep::inspect::{CallChain, Snapshot};
 
 use crate::film::Film;
 use crate::record::Kind;
@@ -31,6 +34,9 @@ pub struct ScriptAt {
     pub doing: Doing,
     /// What it was waiting for. The first of these that is due resumes it.
     pub waits: Vec<WaitAt>,
+    /// The functions through which it had come to its waits. Empty without
+    /// [`Still::with_call_chains`].
+    pub call_chains: Vec<CallChain>,
 }
 
 /// What a script was doing.
@@ -143,6 +149,7 @@ impl Film {
                     since: open.frame,
                 })
                 .collect(),
+            call_chains: Vec::new(),
         }
     }
 }
@@ -162,6 +169,72 @@ impl Still {
     pub fn get(&self, name: &str) -> Option<&ScriptAt> {
         let is_it = |script: &&ScriptAt| script.name == name || script.id == name;
         self.scripts.iter().find(is_it)
+    }
+
+    /// Adds the call chains of a snapshot of the same frame: the `async fn`s through which each script
+    /// has come to its waits, which a print lists below the script.
+    ///
+    /// The executor must [note them](framestep::Builder::call_chains). A film has none, since an event
+    /// takes 24 bytes: those of an earlier frame come from a [`Rewind`](crate::Rewind), which runs the game
+    /// to that frame again.
+    ///
+    /// # Panics
+    ///
+    /// If the snapshot is of another frame.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use framestep::prelude::*;
+    /// use framestep_timeline::{Recording, Rewind};
+    ///
+    /// async fn breathe() {
+    ///     wait_seconds(1).await;
+    /// }
+    ///
+    /// async fn dragon() {
+    ///     wait_seconds(2).await;
+    ///     breathe().await;
+    /// }
+    ///
+    /// let mut recording = Recording::new(0);
+    /// (0..20).for_each(|_| recording.push(Duration::from_millis(250), ()));
+    /// let mut rewind = Rewind::new(
+    ///     recording,
+    ///     |_seed, recorder| {
+    ///         let executor = Executor::builder().call_chains(true).build();
+    ///         recorder.watch(&executor);
+    ///         executor.script("dragon").start(dragon());
+    ///         executor
+    ///     },
+    ///     |executor, step| executor.run_frame(step.dt),
+    /// );
+    /// rewind.go_to(10)?;
+    /// let snapshot = rewind.game().snapshot();
+    /// let still = rewind.still().with_call_chains(&snapshot);
+    /// # #[cfg(not(target_family = "wasm"))]
+    /// assert!(still.to_string().contains("::breathe"), "{still}");
+    /// # Ok::<(), framestep_timeline::RewindError>(())
+    /// ```
+    #[must_use]
+    #[track_caller]
+    pub fn with_call_chains(mut self, snapshot: &Snapshot) -> Self {
+        let frame = snapshot.time().frame;
+        assert_eq!(
+            frame, self.frame,
+            "the snapshot is of frame {frame}, and the still of frame {}: take both at the same frame",
+            self.frame
+        );
+        let chains = snapshot.iter().map(|script| {
+            let chains = script.call_chains().flatten().cloned();
+            (script.id().to_string(), chains.collect())
+        });
+        let mut chains: HashMap<String, Vec<CallChain>> = chains.collect();
+        for script in &mut self.scripts {
+            script.call_chains = chains.remove(&script.id).unwrap_or_default();
+        }
+        self
     }
 }
 
@@ -186,6 +259,11 @@ impl fmt::Display for Still {
                 write!(f, "  [{owner}]")?;
             }
             writeln!(f)?;
+            for chain in &script.call_chains {
+                for call in chain.to_string().lines() {
+                    writeln!(f, "  {:ids$}  in {}", "", text::visible(call))?;
+                }
+            }
         }
         Ok(())
     }

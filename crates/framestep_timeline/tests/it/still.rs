@@ -106,3 +106,45 @@ fn a_wait_lasts_from_the_poll_in_which_it_begins_to_that_in_which_it_is_missing(
     assert_eq!(waits(4), [wait(0, "6 frames"), wait(4, "the next frame")]);
     assert_eq!(waits(7), [wait(6, "2 frames")]);
 }
+
+async fn breathe() {
+    wait_seconds(1).await;
+}
+
+async fn sleep() {
+    breathe().await;
+}
+
+#[test]
+fn a_still_has_the_call_chains_of_a_snapshot_of_its_frame() {
+    let mut executor = Executor::builder().call_chains(true).build();
+    let recorder = framestep_timeline::Recorder::new();
+    recorder.watch(&executor);
+    executor.script("lamp").start(wait_seconds(9));
+    executor.script("dragon").start(sleep());
+    executor.run_frames(2, 0.25);
+    let still = recorder.film().at(2).unwrap();
+    assert!(still.get("dragon").unwrap().call_chains.is_empty());
+    let still = still.with_call_chains(&executor.snapshot());
+    let calls = still.get("dragon").unwrap().call_chains[0].calls();
+    let names: Vec<_> = calls.iter().map(|call| call.function.as_str()).collect();
+    assert_eq!(names, ["it::still::breathe", "it::still::sleep"]);
+    let text = still.to_string();
+    let lines: Vec<&str> = text.lines().skip(2).collect();
+    assert!(lines[0].contains("dragon"), "{text}");
+    assert!(
+        lines[1].starts_with("       in it::still::breathe"),
+        "{text}"
+    );
+    assert!(lines[2].starts_with("       in it::still::sleep"), "{text}");
+}
+
+#[test]
+#[should_panic(expected = "the snapshot is of frame 3, and the still of frame 2")]
+fn the_call_chains_of_another_frame_are_refused() {
+    let (mut executor, recorder) = recorded();
+    executor.script("lamp").start(wait_seconds(9));
+    executor.run_frames(3, 0.25);
+    let still = recorder.film().at(2).unwrap();
+    _ = still.with_call_chains(&executor.snapshot());
+}
