@@ -185,7 +185,8 @@ function relink(from, text) {
     const to = target(from, href);
     return to === undefined ? '' : `[${name}]: ${to}`;
   };
-  return parts.map((part, index) => (index % 2 === 1 ? part
+  // What must not compile is Rust, too, and is coloured like it.
+  return parts.map((part, index) => (index % 2 === 1 ? part.replace(/^```(?=compile_fail)/, '```rust,')
     : part.replace(link, one).replace(/^\[([^\]\n]+)\]: (\S+)$/gm, definition))).join('');
 }
 
@@ -457,8 +458,9 @@ page({
   path: 'reference/index.html', title: 'Reference: framestep', about: 'The packages of framestep: when each wait resumes, what it returns, and what dropping it does.',
   body: `<h1>Reference</h1>
 <p class="lead">Each wait says when it resumes, what it returns, and what dropping it does.</p>
+${built.length > 0 ? '' : '<p>The machine that made this site has not built the reference. In a clone of the repository, <code>cargo doc --open</code> shows it.</p>'}
 <ul class="cards">${built.map((name) => `<li><div class="words"><h2><a href="${name}/index.html">${name}</a></h2>
-<p>${escape(about(name))}</p></div></li>`).join('\n')}</ul>${crates.length === built.length ? ''
+<p>${escape(about(name))}</p></div></li>`).join('\n')}</ul>${[0, crates.length].includes(built.length) ? ''
     : `<p class="dim">Not built here: ${crates.filter((name) => !built.includes(name)).join(', ')}.</p>`}`,
 });
 

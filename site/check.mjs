@@ -154,6 +154,8 @@ await visit(options, async (tab, root) => {
     else {
       await page(`gallery/${scene.id}.html`);
       await wait("[...document.querySelectorAll('main section:first-child img')].some(({ naturalWidth }) => naturalWidth > 300)", `${scene.id}: no film`);
+      const outside = "[...document.querySelectorAll('.moving > button')].some((button) => button.getBoundingClientRect().right > button.parentElement.querySelector('img, canvas').getBoundingClientRect().right)";
+      if (await tab.evaluate(outside)) throw new Error(`${scene.id}: the button that stops its film is not on it`);
       console.log(`its film was looked at, because it was not built: ${scene.id}`);
     }
   }
@@ -275,23 +277,26 @@ async function tryFrames({ tab, page, wait, quiet }) {
       await tab.evaluate(`document.querySelector('#script').value = '${script}'; document.querySelector('#length').value = '${length}';
         document.querySelector('#length').dispatchEvent(new Event('change'))`);
       await wait(`Number(document.body.dataset.changes) > ${before}`, `no run of ${script} in frames of a ${length}`);
-      const { marked, last, strange, lanes, back, notes } = await tab.evaluate(`(() => {
+      const { marked, last, strange, lanes, back, notes, isEarly } = await tab.evaluate(`(() => {
         let marked = 0;
         const last = Number(document.querySelector('#frame').max);
         for (let frame = 0; frame <= last; frame += 1) {
           marked += document.querySelectorAll('[data-script]:not([hidden]) .line.waits').length > 0;
           document.querySelector('#on').click();
         }
+        const notes = document.querySelector('.notes').checkVisibility({ visibilityProperty: true }) ? document.querySelector('.notes').textContent : '';
         document.querySelector('#back').click();
+        const isEarly = document.querySelector('.notes').checkVisibility({ visibilityProperty: true });
         const explained = [...document.querySelectorAll('.legend [data-kind]')].map((entry) => [entry.dataset.kind, getComputedStyle(entry, '::before').backgroundColor]);
         const strange = explained.filter(([kind, colour]) => [...document.querySelectorAll('.bar.' + kind)].some((bar) => getComputedStyle(bar).fill !== colour));
         return { marked, last, strange: strange.join(), lanes: document.querySelectorAll('.lane').length, back: document.querySelector('#frames').dataset.shown,
-          notes: document.querySelector('.notes').textContent };
+          notes, isEarly };
       })()`);
       frames += last + 1;
       if (marked < last * 0.6 || lanes === 0 || Number(back) !== last - 1) throw new Error(`${script}, ${length}: lines in ${marked} of ${last} frames, ${lanes} lanes, back at ${back}`);
       if (strange) throw new Error(`${script}, ${length}: bars have another colour than the legend: ${strange}`);
       if (script === 'stuck' && length === 'quarter' && !notes.includes('gate waits at line')) throw new Error(`stuck: ${notes}`);
+      if (!notes || isEarly) throw new Error(`${script}, ${length}: what the end is ${notes ? 'stands there before it' : 'is not said'}`);
     }
   }
   await tab.evaluate("document.querySelector('#play').click()");

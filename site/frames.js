@@ -30,7 +30,8 @@ async function load(name, unit = 'quarter') {
   show(0);
 }
 
-/// After the last frame: which scripts wait, and whether anything will resume them.
+/// After the last frame: which scripts wait, and whether anything will resume them. Before it, that
+/// would be the answer to what the run asks.
 function say() {
   if (!notes) return;
   const { waits } = film.frames.at(-1);
@@ -76,6 +77,8 @@ function show(frame) {
   output.scrollTop = output.scrollHeight;
   drawScene(world);
   root.dataset.shown = frame;
+  // Its place stays, so that nothing moves.
+  if (notes) notes.style.visibility = frame === film.frames.length - 1 ? 'visible' : 'hidden';
   if (!lanes) return;
   lanes.querySelector('.now').setAttribute('x', frame * width);
   const left = frame * width;

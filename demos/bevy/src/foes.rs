@@ -18,9 +18,14 @@ pub(crate) fn set_up(world: &mut World) {
     let game = world.non_send::<Framestep>().handle().clock();
     let foes = game.expect("the app is there").child();
     world.insert_non_send(FoesClock(foes));
-    let scripts = world.non_send::<DurableRuntime>();
-    let foes = scripts.host().child_clock(ClockId::GAME);
+    let foes = enter(world, || ClockId::GAME.child());
     world.insert_resource(DurableFoesClock(foes));
+}
+
+/// Calls `f` inside of the runtime of durable scripts, where its clocks are.
+fn enter<R>(world: &World, f: impl FnOnce() -> R) -> R {
+    let scripts = world.non_send::<DurableRuntime>();
+    scripts.with_runtime(|runtime| runtime.enter(f))
 }
 
 /// Slows down all foes until it is dropped.
@@ -28,7 +33,7 @@ pub(crate) fn set_up(world: &mut World) {
 pub(crate) fn slow_foes(scale: f64) -> impl Sized {
     let clocks = with_ref(|world: &World| {
         let durable = world.resource::<DurableFoesClock>().0;
-        let durable = world.non_send::<DurableRuntime>().host().clock(durable);
+        let durable = enter(world, || durable.clock());
         [world.non_send::<FoesClock>().0.clone(), durable]
     });
     clocks.map(|clock| clock.scaled(scale))

@@ -95,7 +95,8 @@ impl DurableRuntime {
 
     /// What a game can do at any time, even in systems, observers and hooks that a `with`
     /// triggers: emit signals, set values, answer questions, stop and pause scripts and
-    /// owners, make clocks.
+    /// owners. A clock is made inside of the [runtime](Self::with_runtime):
+    /// `with_runtime(|runtime| runtime.enter(|| ClockId::GAME.child()))`.
     ///
     /// If a script is started with it, the world is not lent up to its first wait. So start
     /// scripts on the [world](super::WorldDurableExt) or on
