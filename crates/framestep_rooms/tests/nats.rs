@@ -1,6 +1,8 @@
 //! Servers and clients over a real NATS server. Without one, these tests are skipped with a message.
 #![cfg(feature = "nats")]
 
+#[path = "nats/rights.rs"]
+mod rights;
 mod support;
 #[path = "support/views.rs"]
 mod views;

@@ -71,9 +71,9 @@ impl Options {
             };
             let value = match name {
                 "headless" | "keep" | "help" | "attached" => String::new(),
-                "seconds" | "minutes" | "times" | "troubles" | "every" | "rooms" | "nodes" | "shards"
-                | "inputs" | "seed" | "page" | "folder" | "picture" | "url" | "name" | "next"
-                | "shard" | "room" | "until" | "timeline" => words
+                "seconds" | "minutes" | "times" | "troubles" | "every" | "rooms" | "nodes"
+                | "shards" | "inputs" | "seed" | "page" | "folder" | "picture" | "url" | "name"
+                | "next" | "shard" | "room" | "until" | "timeline" => words
                     .next()
                     .ok_or_else(|| format!("--{name} needs a value\n\n{USAGE}"))?,
                 _ => return Err(format!("there is no option --{name}\n\n{USAGE}")),
@@ -132,7 +132,9 @@ impl Options {
             );
         }
         if self.has("times") && (troubles.is_empty() || length.is_some()) {
-            return Err("--times counts troubles: it needs some, and no --seconds or --minutes".to_owned());
+            return Err(
+                "--times counts troubles: it needs some, and no --seconds or --minutes".to_owned(),
+            );
         }
         let default = std::env::temp_dir().join(format!("arena-{}", std::process::id()));
         let page = match (self.has("page"), is_headless) {
@@ -157,7 +159,10 @@ impl Options {
             nodes,
             shards,
             length: length.map(Duration::from_secs),
-            times: self.has("times").then(|| self.number("times", 1)).transpose()?,
+            times: self
+                .has("times")
+                .then(|| self.number("times", 1))
+                .transpose()?,
             every: Duration::from_secs_f64(f64::max(self.number("every", 4.0)?, 0.1)),
             troubles,
             inputs_per_second: inputs,

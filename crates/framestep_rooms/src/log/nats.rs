@@ -11,9 +11,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use async_nats::jetstream::Context;
 use async_nats::jetstream::consumer::{AckPolicy, Consumer, DeliverPolicy, pull};
 use async_nats::jetstream::stream::DirectGetErrorKind;
-use async_nats::jetstream::Context;
 use async_nats::{Client, HeaderMap};
 use tokio::time::{Instant, timeout};
 

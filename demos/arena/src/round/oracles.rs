@@ -111,8 +111,12 @@ impl Oracles {
         let first = self.board.lock().beat.last.clone();
         let behind = |beat: &Beat| {
             let of_shard = |(shard, (first, last)): (usize, (&u64, &u64))| {
-                (*last < first + MORE)
-                    .then(|| (shard, format!("shard {shard} is at frame {last}, after {first}")))
+                (*last < first + MORE).then(|| {
+                    (
+                        shard,
+                        format!("shard {shard} is at frame {last}, after {first}"),
+                    )
+                })
             };
             first
                 .iter()

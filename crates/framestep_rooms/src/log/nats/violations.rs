@@ -96,7 +96,9 @@ impl Seen {
     fn find(&self, since: usize, needs: Needs<'_>) -> Option<&Violation> {
         let mut new = self.last.iter().filter(|(number, _)| *number > since);
         let found = new.find(|(_, violation)| needs.has(violation));
-        self.inbox.as_ref().or(found.map(|(_, violation)| violation))
+        self.inbox
+            .as_ref()
+            .or(found.map(|(_, violation)| violation))
     }
 }
 
@@ -221,9 +223,8 @@ impl Violations {
 
     /// Waits until a subscription to a subject is refused.
     pub(super) async fn refuses_to_subscribe(&self, subject: &str) {
-        let is_it = |(_, it): &(usize, Violation)| {
-            it.right == Right::Subscribe && *it.subject == *subject
-        };
+        let is_it =
+            |(_, it): &(usize, Violation)| it.right == Right::Subscribe && *it.subject == *subject;
         let _ = self
             .seen
             .subscribe()
@@ -244,14 +245,20 @@ mod tests {
     fn a_request_hears_of_what_it_needs_and_of_nothing_else() {
         let violations = Violations::default();
         violations.set_inbox("_INBOX_alice");
-        violations.hear(&error("Permissions Violation for Publish to \"log.3.open.duel\""));
+        violations.hear(&error(
+            "Permissions Violation for Publish to \"log.3.open.duel\"",
+        ));
         let open = Needs::Subject("log.3.open.duel");
         assert_eq!(
             violations.since(0, open).unwrap_err().to_string(),
             "NATS does not let this user publish on `log.3.open.duel`"
         );
         assert!(violations.since(1, open).is_ok(), "it was before");
-        assert!(violations.since(0, Needs::Subject("log.3.open.duels")).is_ok());
+        assert!(
+            violations
+                .since(0, Needs::Subject("log.3.open.duels"))
+                .is_ok()
+        );
         violations.hear(&error(
             "Permissions Violation for Publish to \"$JS.API.CONSUMER.CREATE.LOG_3.x\"",
         ));
@@ -265,7 +272,9 @@ mod tests {
     fn without_an_inbox_no_request_is_answered_until_the_next_connection() {
         let violations = Violations::default();
         violations.set_inbox("_INBOX_alice");
-        violations.hear(&error("Permissions Violation for Subscription to \"_INBOX_alice.x.*\""));
+        violations.hear(&error(
+            "Permissions Violation for Subscription to \"_INBOX_alice.x.*\"",
+        ));
         let any = Needs::Subject("any");
         assert!(violations.since(violations.count(), any).is_err());
         violations.hear(&Event::Connected);
@@ -275,8 +284,12 @@ mod tests {
     #[test]
     fn what_has_no_answer_is_told_once_at_the_next_time() {
         let violations = Violations::default();
-        violations.hear(&error("Permissions Violation for Publish to \"rooms.watch.3.duel\""));
-        violations.hear(&error("Permissions Violation for Subscription to \"rooms.view.3.duel\""));
+        violations.hear(&error(
+            "Permissions Violation for Publish to \"rooms.watch.3.duel\"",
+        ));
+        violations.hear(&error(
+            "Permissions Violation for Subscription to \"rooms.view.3.duel\"",
+        ));
         assert!(violations.take_publish("rooms.view.3.duel").is_ok());
         assert!(violations.take_publish("rooms.watch.3.duel").is_err());
         assert!(violations.take_publish("rooms.watch.3.duel").is_ok());
@@ -287,7 +300,9 @@ mod tests {
     fn only_the_last_ones_are_kept() {
         let violations = Violations::default();
         for number in 0..KEPT + 2 {
-            violations.hear(&error(&format!("Permissions Violation for Publish to \"a.{number}\"")));
+            violations.hear(&error(&format!(
+                "Permissions Violation for Publish to \"a.{number}\""
+            )));
         }
         assert!(violations.since(0, Needs::Subject("a.1")).is_ok());
         assert!(violations.since(0, Needs::Subject("a.2")).is_err());

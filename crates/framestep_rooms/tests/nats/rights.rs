@@ -1,8 +1,4 @@
-//! A right that the user of a connection lacks: NATS says so at once, without an answer to the request. Without
-//! a NATS server, these tests are skipped with a message.
-#![cfg(feature = "nats")]
-
-mod support;
+//! A right that the user of a connection lacks: NATS says so at once, without an answer to the request.
 
 use std::time::Duration;
 
@@ -10,6 +6,8 @@ use framestep_durable::prelude::*;
 use framestep_rooms::log::{Log as _, LogError, NatsLog};
 use framestep_rooms::{Client, ClientError, Player, Room, Server, ServerError, Topic};
 use tokio::time::timeout;
+
+use crate::support::NatsServer;
 
 /// For the tests that wait for an answer of NATS: long, for slow machines.
 const LIMIT: Duration = Duration::from_secs(60);
@@ -38,7 +36,7 @@ impl Room for Lamp {
 
 /// A server of NATS with a log of one shard, and a user who lacks some rights: those to publish, and those to
 /// subscribe.
-struct Nats(support::NatsServer);
+struct Nats(NatsServer);
 
 impl Nats {
     async fn start(test: &str, publish: &[&str], subscribe: &[&str]) -> Option<Self> {
@@ -52,7 +50,7 @@ users: [
   }} }}
  ]"
         );
-        let nats = Nats(support::NatsServer::start_with(test, &users).await?);
+        let nats = Nats(NatsServer::start_with(test, &users).await?);
         nats.log("node").await.prepare(1, 4_096).await.unwrap();
         Some(nats)
     }
@@ -98,9 +96,15 @@ async fn a_player_who_may_not_open_or_send_is_told_instead_of_waiting() {
     let opened = refused(client.open::<Lamp>("hall", &())).await;
     assert_eq!(opened, "publish on `log.0.open.hall`");
     let room = client.room::<Lamp>("hall").unwrap();
-    assert_eq!(refused(room.send(&())).await, "publish on `log.0.room.hall.alice`");
+    assert_eq!(
+        refused(room.send(&())).await,
+        "publish on `log.0.room.hall.alice`"
+    );
     // Again: each request is told.
-    assert_eq!(refused(room.send(&())).await, "publish on `log.0.room.hall.alice`");
+    assert_eq!(
+        refused(room.send(&())).await,
+        "publish on `log.0.room.hall.alice`"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -110,9 +114,15 @@ async fn a_player_who_may_not_say_that_it_watches_is_told() {
         return;
     };
     let room = nats.client().await.unwrap().room::<Lamp>("hall").unwrap();
-    assert_eq!(refused(room.view()).await, "publish on `rooms.watch.0.hall.alice`");
+    assert_eq!(
+        refused(room.view()).await,
+        "publish on `rooms.watch.0.hall.alice`"
+    );
     let mut watch = room.spectate().await.unwrap();
-    assert_eq!(refused(watch.next()).await, "publish on `rooms.watch.0.hall`");
+    assert_eq!(
+        refused(watch.next()).await,
+        "publish on `rooms.watch.0.hall`"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -122,7 +132,10 @@ async fn a_player_who_may_not_see_a_room_is_told() {
         return;
     };
     let room = nats.client().await.unwrap().room::<Lamp>("hall").unwrap();
-    assert_eq!(refused(room.view()).await, "subscribe to `rooms.view.0.hall`");
+    assert_eq!(
+        refused(room.view()).await,
+        "subscribe to `rooms.view.0.hall`"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -149,7 +162,7 @@ async fn a_node_that_may_not_make_streams_does_not_start() {
     let ServerError::Log(LogError::NotAllowed(what)) = error else {
         panic!("{error}");
     };
-    assert_eq!(what, "publish on `$JS.API.STREAM.CREATE.ROOMS`");
+    assert_eq!(what, "publish on `$JS.API.STREAM.INFO.ROOMS`");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
