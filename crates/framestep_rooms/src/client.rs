@@ -1,5 +1,6 @@
 //! The client: opens rooms, sends inputs, watches.
 
+mod error;
 mod places;
 mod watch;
 mod wire;
@@ -21,45 +22,11 @@ use crate::log::{Inbox, Log, LogError};
 use crate::member::shard_of;
 use crate::news::Absence;
 use crate::room::Room;
+pub use error::ClientError;
 use places::Places;
 use watch::Heard;
 pub use watch::{View, Watch};
 pub(crate) use wire::{channel, close_end, close_view};
-
-/// Why a client has not done what it should.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum ClientError {
-    /// The log.
-    Log(LogError),
-    /// A name or a value that cannot be sent, or a client that has other types than the server.
-    Settings(String),
-    /// There is no such room: it was not opened, or is broken.
-    NoRoom {
-        /// Its name.
-        room: String,
-        /// Why not.
-        why: String,
-    },
-}
-
-impl fmt::Display for ClientError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ClientError::Log(error) => error.fmt(f),
-            ClientError::Settings(why) => f.write_str(why),
-            ClientError::NoRoom { room, why } => write!(f, "there is no room `{room}`: {why}"),
-        }
-    }
-}
-
-impl std::error::Error for ClientError {}
-
-impl From<LogError> for ClientError {
-    fn from(error: LogError) -> Self {
-        ClientError::Log(error)
-    }
-}
 
 /// How long an input is sent again without an answer.
 const PATIENCE: Duration = Duration::from_secs(30);

@@ -7,7 +7,7 @@ mod views;
 
 use framestep_durable::prelude::*;
 use framestep_rooms::log::MemoryLog;
-use framestep_rooms::{Client, Effects, Player, Room, Server};
+use framestep_rooms::{Client, Effects, Operator, Player, Room, Server};
 
 use node::{Node, server};
 use views::until;
@@ -240,5 +240,27 @@ async fn another_number_of_shards_is_refused() {
     assert!(
         error.to_string().contains("made for 3 shards, not for 4"),
         "{error}"
+    );
+}
+
+/// `main` prints that of what it returns.
+#[tokio::test]
+async fn the_debug_of_an_error_is_the_sentence_of_its_display() {
+    let server = Server::on(MemoryLog::new()).named("a b").room::<Bell>();
+    let error = server.serve(async {}).await.unwrap_err();
+    assert_eq!(
+        format!("{error:?}"),
+        "`a b` cannot name a node: use letters, digits, `-` and `_`"
+    );
+    let error = Client::on(MemoryLog::new(), "a b").await.unwrap_err();
+    assert_eq!(
+        format!("{error:?}"),
+        "`a b` is no name: use 1 to 64 letters, digits, `-` and `_`"
+    );
+    let operator = Operator::on(MemoryLog::new());
+    let error = operator.close("a b").await.unwrap_err();
+    assert_eq!(
+        format!("{error:?}"),
+        "the log has failed: `a b` cannot name a room"
     );
 }

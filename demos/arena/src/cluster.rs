@@ -33,8 +33,8 @@ pub(crate) enum Trouble {
     Upgrade,
     /// A room panics, one ends its process, one hangs it.
     Bugs,
-    /// The store of `nats-server` is copied while it is written, as by a failure of the power, and
-    /// another cluster goes on with the copy.
+    /// The store of `nats-server` is copied while it is written, as by a backup, and another cluster goes on
+    /// with the copy.
     Copy,
 }
 

@@ -42,6 +42,7 @@ arena replay --url URL --shard 3 --room arena-17 --until 4711 [--timeline FILE]
 
   --headless                prints lines, and ends with 1 if anything was lost
   --seconds N, --minutes N  how long it lasts; without, until `q` (60 s with --headless)
+  --times N                 each trouble so often instead, however long that takes
   --troubles LIST           kill, stop, drain, partition, nats, upgrade, bugs,
                             copy, or all; `kill` by default
   --next FILE               the executable of another build, for `upgrade`: with `--features next`
@@ -70,9 +71,9 @@ impl Options {
             };
             let value = match name {
                 "headless" | "keep" | "help" | "attached" => String::new(),
-                "seconds" | "minutes" | "troubles" | "every" | "rooms" | "nodes" | "shards"
-                | "inputs" | "seed" | "page" | "folder" | "picture" | "url" | "name" | "next"
-                | "shard" | "room" | "until" | "timeline" => words
+                "seconds" | "minutes" | "times" | "troubles" | "every" | "rooms" | "nodes"
+                | "shards" | "inputs" | "seed" | "page" | "folder" | "picture" | "url" | "name"
+                | "next" | "shard" | "room" | "until" | "timeline" => words
                     .next()
                     .ok_or_else(|| format!("--{name} needs a value\n\n{USAGE}"))?,
                 _ => return Err(format!("there is no option --{name}\n\n{USAGE}")),
@@ -107,7 +108,7 @@ impl Options {
         let seconds: u64 = self.number("seconds", 0)?;
         let minutes: u64 = self.number("minutes", 0)?;
         let length = match seconds + minutes * 60 {
-            0 if is_headless => Some(60),
+            0 if is_headless && !self.has("times") => Some(60),
             0 => None,
             length => Some(length),
         };
@@ -128,6 +129,11 @@ impl Options {
                 "`upgrade` needs two builds: build the arena with `--features next` and another \
                  `--target-dir`, and name its executable with --next"
                     .to_owned(),
+            );
+        }
+        if self.has("times") && (troubles.is_empty() || length.is_some()) {
+            return Err(
+                "--times counts troubles: it needs some, and no --seconds or --minutes".to_owned(),
             );
         }
         let default = std::env::temp_dir().join(format!("arena-{}", std::process::id()));
@@ -153,6 +159,10 @@ impl Options {
             nodes,
             shards,
             length: length.map(Duration::from_secs),
+            times: self
+                .has("times")
+                .then(|| self.number("times", 1))
+                .transpose()?,
             every: Duration::from_secs_f64(f64::max(self.number("every", 4.0)?, 0.1)),
             troubles,
             inputs_per_second: inputs,

@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::sync::mpsc;
-use tokio::time::{interval, sleep, timeout};
+use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
 
 use crate::game::{self, BUILD, Input};
 use crate::nats;
@@ -780,6 +780,8 @@ pub(crate) async fn run(url: &str, shards: u32, folder: &Path) -> Result<(), Str
         (0..shards).for_each(|shard| hands.take(Shard::new(shard)));
     }
     let mut beats = interval(Duration::from_millis(200));
+    // They are the time of this process: none are made up for a while in which it did not run.
+    beats.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut input = BufReader::new(tokio::io::stdin()).lines();
     let ledger = loop {
         tokio::select! {

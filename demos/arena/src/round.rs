@@ -1,20 +1,21 @@
 //! A round: sixty rooms on three nodes, and trouble every few seconds.
 
+mod oracles;
+
 use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
-use tokio::process::{Child, ChildStdin, ChildStdout};
 use tokio::sync::watch;
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::{Instant, sleep};
 
 use crate::cluster::{Cluster, Health, Trouble, now};
 use crate::game::Bug;
-use crate::load::{Ledger, Load, Sent};
-use crate::oracle::{Beat, Said, Verdict};
+use crate::load::{Load, Sent};
+use crate::oracle::{Beat, Verdict};
 use crate::page::Page;
+use oracles::Oracles;
 
 /// How long a node is away, cut off or asleep.
 const AWAY: Duration = Duration::from_secs(2);
@@ -23,17 +24,16 @@ const LONG_AWAY: Duration = Duration::from_secs(60);
 /// How long it may take until all is well again.
 const WELL: Duration = Duration::from_secs(40);
 
-/// How long the oracles may take for the last frames.
-const LAST: Duration = Duration::from_secs(30);
-
 /// What a round is to do.
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
     pub(crate) rooms: usize,
     pub(crate) nodes: usize,
     pub(crate) shards: u32,
-    /// `None`: until it is told to stop.
+    /// `None`: until it is told to stop, or as `times` says.
     pub(crate) length: Option<Duration>,
+    /// How often it has each trouble, however long that takes.
+    pub(crate) times: Option<usize>,
     pub(crate) every: Duration,
     pub(crate) troubles: Vec<Trouble>,
     pub(crate) inputs_per_second: f64,
@@ -69,6 +69,8 @@ pub(crate) struct State {
     pub(crate) beat: Beat,
     /// The last beat of each oracle.
     beats: Vec<Option<Beat>>,
+    /// How many beats there were.
+    heard: u32,
     pub(crate) sent: Sent,
     pub(crate) nodes: Vec<NodeLine>,
     pub(crate) lines: VecDeque<String>,
@@ -87,6 +89,7 @@ impl Board {
             began: Instant::now(),
             beat: Beat::default(),
             beats: Vec::new(),
+            heard: 0,
             sent: Sent::default(),
             nodes: Vec::new(),
             lines: VecDeque::new(),
@@ -130,6 +133,7 @@ impl Board {
     fn hear(&self, number: usize, beat: Beat) {
         let beat = {
             let mut state = self.lock();
+            state.heard += 1;
             let moves = beat.moves.clone();
             if state.beats.len() <= number {
                 state.beats.resize(number + 1, None);
@@ -178,53 +182,6 @@ impl Board {
     }
 }
 
-/// The process that reads along.
-struct Oracle {
-    child: Child,
-    input: ChildStdin,
-    verdict: tokio::task::JoinHandle<Option<Verdict>>,
-}
-
-impl Oracle {
-    fn start(cluster: &Cluster, build: u8, board: Board) -> Result<Self, String> {
-        let mut child = cluster.oracle(build)?;
-        let (input, output) = (child.stdin.take(), child.stdout.take());
-        let (Some(input), Some(output)) = (input, output) else {
-            return Err("the oracle has no pipes".to_owned());
-        };
-        let verdict = tokio::spawn(listen(output, usize::from(build) - 1, board));
-        Ok(Oracle {
-            child,
-            input,
-            verdict,
-        })
-    }
-
-    async fn judge(mut self, ledger: &std::path::Path) -> Result<Verdict, String> {
-        let line = format!("{}\n", ledger.display());
-        self.input
-            .write_all(line.as_bytes())
-            .await
-            .map_err(|error| format!("the oracle has ended: {error}"))?;
-        let verdict = timeout(Duration::from_secs(60), self.verdict).await;
-        let verdict = verdict.ok().and_then(Result::ok).flatten();
-        let _ = self.child.kill().await;
-        verdict.ok_or_else(|| "the oracle has no verdict: see oracle.log".to_owned())
-    }
-}
-
-async fn listen(output: ChildStdout, number: usize, board: Board) -> Option<Verdict> {
-    let mut lines = BufReader::new(output).lines();
-    while let Ok(Some(line)) = lines.next_line().await {
-        match serde_json::from_str(&line) {
-            Ok(Said::Beat(beat)) => board.hear(number, *beat),
-            Ok(Said::Verdict(verdict)) => return Some(*verdict),
-            Err(error) => board.say(format!("the oracle says `{line}`: {error}")),
-        }
-    }
-    None
-}
-
 /// Plays a round. Returns whether nothing was wrong.
 pub(crate) async fn play(
     plan: Plan,
@@ -247,7 +204,7 @@ pub(crate) async fn play(
     )
     .await;
     let mut load = load.map_err(|error| format!("the rooms cannot be opened: {error}"))?;
-    let oracles = start_oracles(&cluster, &board)?;
+    let oracles = Oracles::start(&cluster, &board)?;
     let page = match plan.page {
         Some(port) => {
             let page = Page::serve(port, cluster.nats.web_port, load.shard("arena-0")).await?;
@@ -258,11 +215,14 @@ pub(crate) async fn play(
         None => None,
     };
     let until = plan.length.map(|length| Instant::now() + length);
-    let is_over = || until.is_some_and(|until| Instant::now() >= until);
+    let last = plan.times.map(|times| times * plan.troubles.len());
+    let is_over = |round| {
+        until.is_some_and(|until| Instant::now() >= until) || last.is_some_and(|last| round >= last)
+    };
     let mut round = 0;
     let mut has_bugs = false;
     rest(plan.every, &mut cluster, &board, &load, &mut ends).await?;
-    while !*ends.borrow() && !is_over() {
+    while !*ends.borrow() && !is_over(round) {
         if let Some(trouble) = plan
             .troubles
             .get(round % plan.troubles.len().max(1))
@@ -295,7 +255,11 @@ pub(crate) async fn play(
         )
         .await?;
     }
-    let verdict = judge(oracles, &board, &load.ledger, &plan).await?;
+    let late = oracles
+        .compute(&mut cluster, &load.ledger.last(plan.shards))
+        .await?;
+    let mut verdict = oracles.judge(&load.ledger, &plan.folder).await?;
+    verdict.wrong.extend(late);
     drop(page);
     cluster.end().await;
     let is_good = report(&board, &verdict, &load.ledger.sent());
@@ -308,43 +272,8 @@ pub(crate) async fn play(
     Ok(is_good)
 }
 
-fn start_oracles(cluster: &Cluster, board: &Board) -> Result<Vec<Oracle>, String> {
-    let start = |build| Oracle::start(cluster, build, board.clone());
-    cluster.builds().map(start).collect()
-}
-
-/// The verdict of the oracles of all builds.
-async fn judge(
-    oracles: Vec<Oracle>,
-    board: &Board,
-    ledger: &Ledger,
-    plan: &Plan,
-) -> Result<Verdict, String> {
-    let file = plan.folder.join("ledger");
-    ledger.write(&file)?;
-    let late = wait_for_oracles(board, &ledger.last(plan.shards)).await;
-    let mut verdict: Option<Verdict> = None;
-    for oracle in oracles {
-        let of_build = oracle.judge(&file).await?;
-        match &mut verdict {
-            Some(verdict) => verdict.add(of_build),
-            None => verdict = Some(of_build),
-        }
-    }
-    let mut verdict = verdict.unwrap_or_default();
-    verdict.wrong.extend(late);
-    let acknowledged = ledger.sent().acknowledged;
-    if verdict.acknowledged != acknowledged {
-        verdict.wrong.push(format!(
-            "{acknowledged} inputs were acknowledged, and the oracles have looked for {}",
-            verdict.acknowledged
-        ));
-    }
-    Ok(verdict)
-}
-
-/// Starts another cluster on a copy of the store that was taken while it was written, as if the power
-/// had failed at that moment. What was acknowledged before must be there, and the rooms go on.
+/// Starts another cluster on a copy of the store that was taken while it was written, as a backup takes one.
+/// What was acknowledged before must be there, and the rooms go on.
 async fn go_on_with_copy(
     number: usize,
     cluster: &Cluster,
@@ -357,31 +286,23 @@ async fn go_on_with_copy(
     };
     let ledger = load.ledger.copy();
     cluster.nats.copy(&plan.folder.join("nats")).await?;
-    let copy = Cluster::start(&plan, 2, cluster.build).await?;
+    let mut copy = Cluster::start(&plan, 2, cluster.build).await?;
     let board = Board::new(false);
-    let oracles = start_oracles(&copy, &board)?;
+    let oracles = Oracles::start(&copy, &board)?;
     // The frames of the copy are computed, and then some more of its own.
-    let last = ledger.last(plan.shards);
-    let late = wait_for_oracles(&board, &last).await;
-    let first = board.lock().beat.last.clone();
-    let until = Instant::now() + LAST;
-    let goes_on = || {
-        let last = board.lock().beat.last.clone();
-        first
-            .iter()
-            .zip(&last)
-            .all(|(first, last)| last >= &(first + 30))
-    };
-    while !goes_on() && Instant::now() < until {
-        sleep(Duration::from_millis(100)).await;
+    let mut late = oracles
+        .compute(&mut copy, &ledger.last(plan.shards))
+        .await?;
+    if late.is_none() {
+        late = oracles.compute_more(&mut copy).await?;
     }
-    let goes_on = goes_on();
-    let verdict = judge(oracles, &board, &ledger, &plan).await;
+    let verdict = oracles.judge(&ledger, &plan.folder).await;
     copy.end().await;
-    let verdict = verdict?;
+    let mut verdict = verdict?;
+    verdict.wrong.extend(late);
     let (lost, doubled) = (verdict.lost, verdict.doubled);
     let different = verdict.beat.different + verdict.counts_differ;
-    if late.is_some() || !goes_on || lost + doubled + different > 0 || !verdict.wrong.is_empty() {
+    if lost + doubled + different > 0 || !verdict.wrong.is_empty() {
         return Err(format!(
             "the copy does not go on as it must: {lost} lost, {doubled} doubled, {different} different; {:?}; \
              its files: {}",
@@ -395,27 +316,6 @@ async fn go_on_with_copy(
          doubled, {different} different",
         verdict.acknowledged, verdict.beat.room_frames
     ))
-}
-
-/// Waits until the oracles have computed the last inputs of all shards. Returns what is wrong if they
-/// do not.
-async fn wait_for_oracles(board: &Board, last: &[u64]) -> Option<String> {
-    let until = Instant::now() + LAST;
-    loop {
-        let seqs = board.lock().beat.seqs.clone();
-        let is_late = |shard: &usize| {
-            seqs.get(*shard)
-                .is_none_or(|seq| *seq < last[*shard].max(1))
-        };
-        let late: Vec<usize> = (0..last.len()).filter(is_late).collect();
-        if late.is_empty() {
-            return None;
-        }
-        if Instant::now() > until {
-            return Some(format!("no frame with the last inputs in shards {late:?}"));
-        }
-        sleep(Duration::from_millis(100)).await;
-    }
 }
 
 /// Lets time pass, and starts again what has ended by itself.

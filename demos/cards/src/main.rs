@@ -11,6 +11,7 @@ mod serve;
 mod tests;
 
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
 use async_nats::ConnectOptions;
 use framestep_rooms::log::NatsLog;
@@ -31,7 +32,17 @@ fn folder() -> PathBuf {
 }
 
 #[tokio::main]
-async fn main() -> Result<(), Error> {
+async fn main() -> ExitCode {
+    match run().await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn run() -> Result<(), Error> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match words[..] {

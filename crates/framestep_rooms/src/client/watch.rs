@@ -7,7 +7,7 @@ use tokio::time::{Instant, sleep, timeout};
 use super::wire::{Shown, ShownView, channel, open_view};
 use super::{BEGINS, ClientError, RoomClient, WATCHES};
 use crate::entry::Player;
-use crate::log::Inbox;
+use crate::log::{Inbox, LogError};
 use crate::news::Absence;
 use crate::room::{Format, Room};
 
@@ -70,19 +70,24 @@ impl<R: Room> Watch<R> {
             is_over: false,
             skipped: 0,
         };
-        watch.say().await;
+        watch.say().await?;
         Ok(watch)
     }
 
-    async fn say(&mut self) {
+    /// Says that it watches, once in a while.
+    async fn say(&mut self) -> Result<(), ClientError> {
         if self.said.is_none_or(|said| said.elapsed() >= WATCHES) {
             let is_first = self.said.replace(Instant::now()).is_none();
             let body = if is_first { BEGINS } else { b"" };
             let RoomClient { shard, room, .. } = &self.room;
             let channel = channel("watch", *shard, room, self.player.as_ref());
-            // It is said again.
-            let _ = self.room.client.log.say(&channel, body.to_vec()).await;
+            match self.room.client.log.say(&channel, body.to_vec()).await {
+                Err(why @ LogError::NotAllowed(_)) => return Err(why.into()),
+                // It is said again.
+                Ok(()) | Err(_) => {}
+            }
         }
+        Ok(())
     }
 
     /// The next view, which is later than the one before, and mostly another one. `None` if the room is
@@ -98,6 +103,7 @@ impl<R: Room> Watch<R> {
     /// # Errors
     ///
     /// - [`ClientError::NoRoom`] if the room is broken, or the client's `open` had no effect.
+    /// - [`LogError::NotAllowed`] if the player may not watch, after a second.
     /// - [`ClientError::Settings`] if a view is not an `R::View`: server and client differ.
     pub async fn next(&mut self) -> Result<Option<View<R::View>>, ClientError> {
         while !self.is_over {
@@ -120,7 +126,7 @@ impl<R: Room> Watch<R> {
     /// The next message of the node that runs the room.
     pub(super) async fn hear(&mut self) -> Result<Heard<R::View>, ClientError> {
         loop {
-            self.say().await;
+            self.say().await?;
             match timeout(WATCHES, self.inbox.next()).await {
                 Ok(Some(message)) => {
                     let Some(shown) = open_view(&message.body) else {
@@ -151,6 +157,7 @@ impl<R: Room> Watch<R> {
                 }
                 Ok(None) => match self.room.hear(self.player.as_ref()).await {
                     Ok(inbox) => self.inbox = inbox,
+                    Err(why @ LogError::NotAllowed(_)) => return Err(why.into()),
                     Err(_) => sleep(WATCHES).await,
                 },
                 Err(_) => {}

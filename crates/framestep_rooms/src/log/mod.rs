@@ -23,14 +23,19 @@ pub use memory::MemoryLog;
 #[cfg(feature = "nats")]
 pub use nats::NatsLog;
 
-/// Why a log has not done something.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Why a log has not done something. `Debug` is the same sentence as `Display`: `main` prints it.
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LogError {
     /// The last tick is another one, or a kept value has another revision. Nothing was written.
     Refused,
     /// There was no answer in time, or no connection. It may have been written.
     Unreachable(String),
+    /// The user of this connection lacks a right. Nothing was written.
+    NotAllowed(
+        /// What it may not do, such as "publish on `log.3.open.duel`".
+        String,
+    ),
     /// It is too large. Nothing was written.
     TooLarge {
         /// Its bytes.
@@ -49,6 +54,7 @@ impl fmt::Display for LogError {
         match self {
             LogError::Refused => f.write_str("the log has a later one"),
             LogError::Unreachable(why) => write!(f, "the log cannot be reached: {why}"),
+            LogError::NotAllowed(what) => write!(f, "NATS does not let this user {what}"),
             LogError::TooLarge { size, limit } => {
                 write!(
                     f,
@@ -58,6 +64,12 @@ impl fmt::Display for LogError {
             LogError::Full(why) => write!(f, "the log is full: {why}"),
             LogError::Failed(why) => write!(f, "the log has failed: {why}"),
         }
+    }
+}
+
+impl fmt::Debug for LogError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

@@ -1,7 +1,9 @@
 //! A log in NATS `JetStream`: a stream for each shard.
 
+mod connect;
 mod read;
 mod stream;
+mod violations;
 
 use std::fmt;
 use std::future::Future;
@@ -9,21 +11,20 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use async_nats::jetstream::Context;
 use async_nats::jetstream::consumer::{AckPolicy, Consumer, DeliverPolicy, pull};
 use async_nats::jetstream::stream::DirectGetErrorKind;
-use async_nats::jetstream::{self, Context};
-use async_nats::{Client, ConnectError, ConnectErrorKind, ConnectOptions, HeaderMap, ServerAddr};
+use async_nats::{Client, HeaderMap};
 use tokio::time::{Instant, timeout};
 
 use super::{Ends, Inbox, Kept, Later, Log, LogError, Reader};
-use crate::entry::{Topic, is_name};
+use crate::entry::Topic;
 use read::{NatsInbox, NatsReader};
 use stream::Limits;
+use violations::{Needs, Violations};
 
 /// How long an answer may take.
 const ANSWER: Duration = Duration::from_secs(2);
-/// How often a server is asked whether it is there.
-const PING: Duration = Duration::from_secs(2);
 /// How long the answer to a direct read may take, for which there is another way.
 const DIRECT: Duration = Duration::from_secs(1);
 /// A reader that hears nothing for two of these reads anew.
@@ -70,6 +71,7 @@ pub struct NatsLog {
     bytes: Option<i64>,
     /// The bytes of an entry at most, for messages.
     largest: Arc<AtomicUsize>,
+    violations: Violations,
 }
 
 impl fmt::Debug for NatsLog {
@@ -81,85 +83,6 @@ impl fmt::Debug for NatsLog {
 }
 
 impl NatsLog {
-    /// Connects to a server, such as `nats://127.0.0.1:4222` or `nats://user:password@10.0.0.5`, or to
-    /// several, separated by commas.
-    ///
-    /// With `tls://`, nothing is sent that is not encrypted. Certificates are checked against those of the system, or
-    /// against those in the file that the environment variable `SSL_CERT_FILE` names.
-    ///
-    /// Answers come on `_INBOX_USER.>` for a user in the address, and on `_INBOX.>` without one. So permissions can
-    /// let each user subscribe to its own.
-    ///
-    /// # Errors
-    ///
-    /// If no server answers, or it does not accept the user, or its certificate is not accepted.
-    pub async fn connect(url: &str) -> Result<Self, LogError> {
-        let options = match user_of(url) {
-            Some((user, password)) => {
-                let inbox = is_name(&user).then(|| format!("_INBOX_{user}"));
-                let options = ConnectOptions::with_user_and_password(user, password);
-                options.custom_inbox_prefix(inbox.as_deref().unwrap_or("_INBOX"))
-            }
-            None => ConnectOptions::new(),
-        };
-        Self::connect_with(url, options).await
-    }
-
-    /// The same with options for the connection, such as a name and password, or
-    /// [certificates](ConnectOptions::add_root_certificates).
-    ///
-    /// # Errors
-    ///
-    /// As [`connect`](Self::connect).
-    pub async fn connect_with(url: &str, options: ConnectOptions) -> Result<Self, LogError> {
-        let shown = without_users(url);
-        let urls: Vec<&str> = url.split(',').map(str::trim).collect();
-        let options = options
-            .connection_timeout(ANSWER)
-            .request_timeout(Some(ANSWER))
-            // Two of them without an answer end a connection: a server that hangs is left within seconds.
-            .ping_interval(PING)
-            .reconnect_delay_callback(before_attempt)
-            .max_reconnects(None);
-        let connecting = timeout(ANSWER * 2, options.connect(urls)).await;
-        let client = match connecting {
-            Ok(Ok(client)) => client,
-            Ok(Err(error)) if is_wrong_user(&error) => {
-                return Err(LogError::Failed(format!(
-                    "the NATS server at {shown} does not accept the user and password, or there are none in \
-                     the address: `nats://USER:PASSWORD@HOST`"
-                )));
-            }
-            Ok(Err(error)) if is_wrong_certificate(&error) => {
-                return Err(LogError::Failed(format!(
-                    "the certificate of the NATS server at {shown} is not accepted: {error}. The environment variable \
-                     `SSL_CERT_FILE` names a file with those to trust"
-                )));
-            }
-            Ok(Err(error)) => {
-                return Err(LogError::Unreachable(format!(
-                    "no NATS server at {shown}: {error}. Start one with `nats-server -js` (Debian: `apt \
-                     install nats-server`), or begin without one: `Server::on(MemoryLog::new())`"
-                )));
-            }
-            Err(_) => {
-                return Err(LogError::Unreachable(format!(
-                    "no answer from {shown} in time"
-                )));
-            }
-        };
-        let mut context = jetstream::new(client.clone());
-        context.set_timeout(ANSWER);
-        Ok(NatsLog {
-            context,
-            client,
-            prefix: "".into(),
-            replicas: None,
-            bytes: None,
-            largest: Arc::default(),
-        })
-    }
-
     /// Puts this before the names of streams and subjects, so that several games can
     /// share a server.
     ///
@@ -210,45 +133,6 @@ fn number(value: Option<Vec<u8>>) -> u32 {
 /// The header with the number of the last message of the subject.
 const LAST: &str = "Nats-Expected-Last-Subject-Sequence";
 
-/// How long it waits before an attempt to connect again: rooms stand still meanwhile, so not the four seconds that the
-/// client would.
-fn before_attempt(attempts: usize) -> Duration {
-    let doublings = u32::try_from(attempts).unwrap_or(u32::MAX).min(4);
-    Duration::from_millis(50) * (1 << doublings)
-}
-
-fn is_wrong_user(error: &ConnectError) -> bool {
-    matches!(
-        error.kind(),
-        ConnectErrorKind::AuthorizationViolation | ConnectErrorKind::Authentication
-    )
-}
-
-fn is_wrong_certificate(error: &ConnectError) -> bool {
-    // The kind is that of any other error of the connection.
-    error.to_string().contains("invalid peer certificate")
-}
-
-/// The user and password of an address.
-fn user_of(url: &str) -> Option<(String, String)> {
-    url.split(',').find_map(|url| {
-        let address: ServerAddr = url.trim().parse().ok()?;
-        Some((
-            address.username()?.to_owned(),
-            address.password()?.to_owned(),
-        ))
-    })
-}
-
-/// Addresses without passwords, for messages.
-fn without_users(url: &str) -> String {
-    let hosts: Vec<&str> = url
-        .split(',')
-        .map(|url| url.rsplit_once('@').map_or(url, |(_, host)| host))
-        .collect();
-    hosts.join(",")
-}
-
 fn failed(error: &dyn fmt::Display) -> LogError {
     LogError::Unreachable(error.to_string())
 }
@@ -257,6 +141,15 @@ async fn in_time<F: Future>(future: F) -> Result<F::Output, LogError> {
     timeout(ANSWER, future)
         .await
         .map_err(|_| LogError::Unreachable("no answer in time".to_owned()))
+}
+
+impl NatsLog {
+    /// Asks `JetStream` about a stream.
+    async fn ask<F: Future>(&self, stream: &str, request: F) -> Result<F::Output, LogError> {
+        self.violations
+            .unless(Needs::Stream(stream), in_time(request))
+            .await?
+    }
 }
 
 /// A value in one message, or a list of parts with a checksum.
@@ -322,27 +215,30 @@ impl Log for NatsLog {
             let stream = in_time(self.context.get_stream_no_info(self.kept_stream())).await?;
             let stream = stream.map_err(|error| failed(&error))?;
             let subject = self.kept_subject(SHARDS);
-            let read = timeout(DIRECT, stream.direct_get_last_for_subject(subject)).await;
-            match read {
-                Ok(Ok(message)) => return Ok(number(Some(message.payload.to_vec()))),
-                Ok(Err(error)) if error.kind() == DirectGetErrorKind::NotFound => return Ok(0),
-                Ok(Err(error)) if error.kind() != DirectGetErrorKind::TimedOut => {
+            let kept = self.kept_stream();
+            let read = timeout(DIRECT, stream.direct_get_last_for_subject(subject));
+            let read = self.violations.unless(Needs::Stream(&kept), read).await;
+            let not_allowed = match read {
+                Ok(Ok(Ok(message))) => return Ok(number(Some(message.payload.to_vec()))),
+                Ok(Ok(Err(error))) if error.kind() == DirectGetErrorKind::NotFound => return Ok(0),
+                Ok(Ok(Err(error))) if error.kind() != DirectGetErrorKind::TimedOut => {
                     return Err(failed(&error));
                 }
-                _ => {}
-            }
-            // Nobody answers for a stream that was not made yet, nor to a user without the right.
+                Ok(_) => None,
+                Err(why) => Some(why),
+            };
+            // Nobody answers for a stream that was not made yet. A node may ask in another way, too.
             let value = self.value(SHARDS).await;
             value
                 .map(|value| number(value.map(|it| it.1)))
                 .map_err(|_| {
-                    LogError::Unreachable(format!(
+                    not_allowed.unwrap_or_else(|| LogError::Unreachable(format!(
                         "no answer about the number of shards. Does a server run, and may this user publish on \
                          `$JS.API.DIRECT.GET.{}.{}` and subscribe to `{}.>`?",
                         self.kept_stream(),
                         self.kept_subject(SHARDS),
-                        self.client.new_inbox().rsplit_once('.').map_or("", |(inbox, _)| inbox),
-                    ))
+                        self.violations.inbox(),
+                    )))
                 })
         })
     }
@@ -380,7 +276,8 @@ impl Log for NatsLog {
 
     fn ends(&self, shard: u32) -> Later<'_, Result<Ends, LogError>> {
         Box::pin(async move {
-            let stream = in_time(self.context.get_stream(self.stream(shard))).await?;
+            let name = self.stream(shard);
+            let stream = self.ask(&name, self.context.get_stream(&name)).await?;
             let stream = stream.map_err(|error| failed(&error))?;
             let state = &stream.cached_info().state;
             Ok(Ends {
@@ -402,18 +299,18 @@ impl Log for NatsLog {
                 num_replicas: 1,
                 ..pull::Config::default()
             };
-            let made = in_time(
-                self.context
-                    .create_consumer_on_stream(config, self.stream(shard)),
-            )
-            .await?;
+            let stream = self.stream(shard);
+            let made = self.context.create_consumer_on_stream(config, &stream);
+            let made = self.ask(&stream, made).await?;
             let consumer: Consumer<pull::Config> = made.map_err(|error| failed(&error))?;
             let pending = consumer.cached_info().num_pending;
             let messages = consumer.stream();
             let messages = messages
                 .heartbeat(HEARTBEAT)
                 .expires(Duration::from_secs(5));
-            let messages = in_time(messages.max_messages_per_batch(BATCH).messages()).await?;
+            let since = self.violations.count();
+            let messages = messages.max_messages_per_batch(BATCH).messages();
+            let messages = self.ask(&stream, messages).await?;
             let messages = messages.map_err(|error| failed(&error))?;
             // The numbers are after the prefix and the shard.
             let subject = self.subject(shard, "").len();
@@ -421,15 +318,20 @@ impl Log for NatsLog {
                 messages,
                 pending,
                 subject,
+                stream,
+                since,
+                violations: self.violations.clone(),
             }) as Box<dyn Reader>)
         })
     }
 
     fn trim(&self, shard: u32, before: u64) -> Later<'_, Result<(), LogError>> {
         Box::pin(async move {
-            let stream = in_time(self.context.get_stream_no_info(self.stream(shard))).await?;
+            let name = self.stream(shard);
+            let stream = in_time(self.context.get_stream_no_info(&name)).await?;
             let stream = stream.map_err(|error| failed(&error))?;
-            let purged = in_time(stream.purge().sequence(before).into_future()).await?;
+            let purged = stream.purge().sequence(before).into_future();
+            let purged = self.ask(&name, purged).await?;
             purged.map(drop).map_err(|error| failed(&error))
         })
     }
@@ -491,8 +393,12 @@ impl Log for NatsLog {
                 let size = body.len();
                 return Err(LogError::TooLarge { size, limit });
             }
-            let said = in_time(self.client.publish(self.channel(channel), body.into())).await?;
-            said.map_err(|error| failed(&error))
+            let subject = self.channel(channel);
+            let was_allowed = self.violations.take_publish(&subject);
+            // Also if the last one was refused: only so it is known whether this one is.
+            let said = in_time(self.client.publish(subject, body.into())).await?;
+            said.map_err(|error| failed(&error))?;
+            was_allowed
         })
     }
 
@@ -500,21 +406,16 @@ impl Log for NatsLog {
         Box::pin(async move {
             let subject = self.channel(channel);
             let before = subject.len() - channel.len();
-            let subscriber = in_time(self.client.subscribe(subject))
+            self.violations.take_subscribe(&subject)?;
+            let subscriber = in_time(self.client.subscribe(subject.clone()))
                 .await?
                 .map_err(|error| failed(&error))?;
-            Ok(Box::new(NatsInbox { subscriber, before }) as Box<dyn Inbox>)
+            Ok(Box::new(NatsInbox {
+                subscriber,
+                subject,
+                before,
+                violations: self.violations.clone(),
+            }) as Box<dyn Inbox>)
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_connection_that_is_lost_is_tried_again_within_a_second_however_long_it_was_away() {
-        let waits = [0, 1, 2, 3, 4, 5, 1_000, usize::MAX].map(|it| before_attempt(it).as_millis());
-        assert_eq!(waits, [50, 100, 200, 400, 800, 800, 800, 800]);
     }
 }

@@ -4,8 +4,7 @@ use std::fmt;
 
 use crate::log::LogError;
 
-/// Why a server has stopped, or has not started.
-#[derive(Debug)]
+/// Why a server has stopped, or has not started. `Debug` is the same sentence as `Display`: `main` prints it.
 #[non_exhaustive]
 pub enum ServerError {
     /// The log.
@@ -23,6 +22,12 @@ impl fmt::Display for ServerError {
             ServerError::Settings(why) => f.write_str(why),
             ServerError::System(error) => error.fmt(f),
         }
+    }
+}
+
+impl fmt::Debug for ServerError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

@@ -8,6 +8,7 @@ use async_nats::jetstream::consumer::pull;
 use futures_util::StreamExt as _;
 use tokio::time::{Instant, timeout, timeout_at};
 
+use super::violations::{Needs, Violations};
 use super::{BATCH, failed};
 use crate::entry::{Entry, Topic};
 use crate::log::{Batch, Inbox, Later, LogError, Message, Reader};
@@ -17,6 +18,10 @@ pub(super) struct NatsReader {
     /// How many entries the server had after the last one that was read.
     pub(super) pending: u64,
     pub(super) subject: usize,
+    /// The name of the stream, and how many violations there were before it was read.
+    pub(super) stream: String,
+    pub(super) since: usize,
+    pub(super) violations: Violations,
 }
 
 impl Reader for NatsReader {
@@ -54,6 +59,8 @@ impl Reader for NatsReader {
                         return Err(LogError::Unreachable("the consumer has ended".to_owned()));
                     }
                     Err(_) if entries.is_empty() && self.pending > 0 => {
+                        self.violations
+                            .since(self.since, Needs::Stream(&self.stream))?;
                         return Err(LogError::Unreachable(
                             "the log has entries, and does not send them".to_owned(),
                         ));
@@ -71,14 +78,21 @@ impl Reader for NatsReader {
 
 pub(super) struct NatsInbox {
     pub(super) subscriber: Subscriber,
+    pub(super) subject: String,
     /// The length of the prefix of subjects.
     pub(super) before: usize,
+    pub(super) violations: Violations,
 }
 
 impl Inbox for NatsInbox {
     fn next(&mut self) -> Later<'_, Option<Message>> {
         Box::pin(async move {
-            let message = self.subscriber.next().await?;
+            let message = tokio::select! {
+                biased;
+                message = self.subscriber.next() => message?,
+                // The one that hears anew is told why.
+                () = self.violations.refuses_to_subscribe(&self.subject) => return None,
+            };
             Some(Message {
                 channel: message
                     .subject

@@ -13,6 +13,7 @@ use async_nats::jetstream::stream::{
 };
 use async_nats::jetstream::{Error as JetStreamError, ErrorCode};
 
+use super::violations::Needs;
 use super::{LAST, NatsLog, failed, in_time};
 use crate::log::{LogError, acknowledged};
 
@@ -68,13 +69,18 @@ impl NatsLog {
                  there?"
             ))
         };
-        let sent = self
-            .context
-            .publish_with_headers(subject.clone(), headers, body);
-        let answer = match in_time(sent).await? {
-            Ok(answer) => in_time(answer.into_future()).await.map_err(|_| silence())?,
-            Err(error) => Err(error),
+        let request = async {
+            let sent = self
+                .context
+                .publish_with_headers(subject.clone(), headers, body);
+            Ok(match in_time(sent).await? {
+                Ok(answer) => in_time(answer.into_future()).await.map_err(|_| silence())?,
+                Err(error) => Err(error),
+            })
         };
+        let needs = Needs::Subject(&subject);
+        let answer: Result<_, LogError> = self.violations.unless(needs, request).await?;
+        let answer = answer?;
         match answer {
             Ok(ack) => acknowledged(ack.sequence),
             Err(error) => Err(match error.kind() {
@@ -135,7 +141,10 @@ impl NatsLog {
             allow_direct: true,
             ..StreamConfig::default()
         };
-        let stream = in_time(self.context.get_or_create_stream(config)).await?;
+        let name = config.name.clone();
+        let stream = self
+            .ask(&name, self.context.get_or_create_stream(config))
+            .await?;
         let stream = stream.map_err(|error| not_made(&error, limits))?;
         let mut config = stream.cached_info().config.clone();
         self.check_stream(&config)?;
@@ -150,7 +159,7 @@ impl NatsLog {
         if limits.message > 0 && !is_as_asked {
             (config.max_message_size, config.max_bytes) = (message, limits.bytes);
             config.discard = DiscardPolicy::New;
-            let updated = in_time(self.context.update_stream(&config)).await?;
+            let updated = self.ask(&name, self.context.update_stream(&config)).await?;
             updated.map_err(|error| not_made(&error, limits))?;
         }
         Ok(())
@@ -219,10 +228,12 @@ impl NatsLog {
     }
 
     pub(super) async fn value(&self, key: &str) -> Result<Option<(u64, Vec<u8>)>, LogError> {
-        let stream = in_time(self.context.get_stream_no_info(self.kept_stream())).await?;
+        let name = self.kept_stream();
+        let stream = in_time(self.context.get_stream_no_info(&name)).await?;
         let stream = stream.map_err(|error| failed(&error))?;
         let subject = self.kept_subject(key);
-        match in_time(stream.get_last_raw_message_by_subject(&subject)).await? {
+        let read = stream.get_last_raw_message_by_subject(&subject);
+        match self.ask(&name, read).await? {
             Ok(message) => Ok(Some((message.sequence, message.payload.to_vec()))),
             Err(error) => match error.kind() {
                 LastRawMessageErrorKind::NoMessageFound => Ok(None),
