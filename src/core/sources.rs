@@ -40,6 +40,8 @@ pub(crate) struct Sources {
     of_runtime: Guarded<BTreeMap<(SourceKind, &'static str), Declared>>,
     /// Declarations that were like those, by their lines.
     alike: OnceCell<Box<Alike>>,
+    /// The lines of watches of which the host has heard that another line declares them, too.
+    told: Guarded<Vec<&'static Location<'static>>>,
 }
 
 /// So many declarations have places of their own, if their lines do not fall on the same one.
@@ -86,7 +88,7 @@ struct Known {
 const FEW_KEYS: usize = 32;
 
 impl Sources {
-    /// The state of a name, if there is one.
+    /// The state of a name, if there is one, and the line that has declared the name first.
     ///
     /// # Errors
     ///
@@ -95,13 +97,14 @@ impl Sources {
         &self,
         declared: &Declared,
         key: Option<&str>,
-    ) -> Result<Option<Rc<dyn Any>>, Declared> {
+    ) -> Result<Option<(Rc<dyn Any>, &'static Location<'static>)>, Declared> {
         let names = self.names.borrow();
         let Some(known) = names.get(&(declared.kind, declared.name)) else {
             return Ok(None);
         };
         known.declared.expect(declared)?;
-        Ok(known.entry(key).map(|entry| Rc::clone(&entry.state)))
+        let state = |entry: &Entry| (Rc::clone(&entry.state), known.declared.place);
+        Ok(known.entry(key).map(state))
     }
 
     /// Adds a state, unless the name has one by now, or stands for something else. The caller drops those that are
@@ -142,23 +145,31 @@ impl Sources {
         }
     }
 
-    /// Notes what code says of a name whose state a runtime has.
+    /// Notes what code says of a name whose state a runtime has. Returns the line that has said so first, as far as it is
+    /// looked up.
     ///
     /// # Errors
     ///
     /// If other code says something else of the name: what it says.
     #[inline]
-    pub(crate) fn declare(&self, declared: &Declared) -> Result<(), Declared> {
+    pub(crate) fn declare(
+        &self,
+        declared: &Declared,
+    ) -> Result<&'static Location<'static>, Declared> {
         let said = Said::of(declared);
         match self.alike.get() {
-            Some(alike) if alike[said.place()].get() == Some(said) => Ok(()),
+            Some(alike) if alike[said.place()].get() == Some(said) => Ok(declared.place),
             _ => self.compare(declared, said),
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn compare(&self, declared: &Declared, said: Said) -> Result<(), Declared> {
+    fn compare(
+        &self,
+        declared: &Declared,
+        said: Said,
+    ) -> Result<&'static Location<'static>, Declared> {
         let mut names = self.of_runtime.borrow_mut();
         let name = (declared.kind, declared.name);
         let known = names.entry(name).or_insert(*declared);
@@ -167,12 +178,24 @@ impl Sources {
             .alike
             .get_or_init(|| Box::new([const { Cell::new(None) }; PLACES]));
         alike[said.place()].set(Some(said));
-        Ok(())
+        Ok(known.place)
+    }
+
+    /// Whether the host has yet to hear that a line declares a name which another line has declared before.
+    #[cold]
+    pub(crate) fn is_untold(&self, line: &'static Location<'static>) -> bool {
+        let mut told = self.told.borrow_mut();
+        let is_untold = !told.contains(&line);
+        if is_untold {
+            told.push(line);
+        }
+        is_untold
     }
 
     /// Forgets what code has said of the names of a runtime: other code takes its place.
     pub(crate) fn forget_declared(&self) {
         self.of_runtime.take();
+        self.told.take();
         for place in self.alike.get().into_iter().flat_map(|alike| alike.iter()) {
             place.set(None);
         }

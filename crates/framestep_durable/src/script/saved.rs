@@ -26,3 +26,25 @@ pub trait Saved {}
 // The error is about the type, not about serde.
 #[diagnostic::do_not_recommend]
 impl<T: Serialize + DeserializeOwned> Saved for T {}
+
+/// What would make a future of the state of a script `S`: nothing does.
+///
+/// ```compile_fail,E0277
+/// use framestep_durable::prelude::*;
+///
+/// #[durable]
+/// async fn door() {}
+///
+/// #[durable]
+/// async fn impatient() {
+///     let _ = timeout(1, door()).await; // `timeout(1, start(door()))`
+/// }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "a durable script is a future once it is started",
+    label = "this is the state of a script that has not been started",
+    note = "start it, and await its handle: `timeout(1, start(door(3)))`, `race([start(walk()), start(swim())])`; alone it can be \
+            awaited as it is: `door(3).await`",
+    note = "the host starts it in the runtime: `runtime.start(door(3))`"
+)]
+pub trait Started<S> {}
