@@ -210,7 +210,7 @@ impl Script<'_> {
             impl #parameters ::core::future::Future for #state #types
             where
                 #(#predicates,)*
-                for<'__durable> &'__durable (): #root::__private::Started<#state #types>,
+                for<'__durable> #root::__private::NotStarted<'__durable>: #root::__private::Started<#state #types>,
             {
                 type Output = ();
 

@@ -1,5 +1,7 @@
 //! What a parameter of a script can be.
 
+use std::marker::PhantomData;
+
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -27,7 +29,18 @@ pub trait Saved {}
 #[diagnostic::do_not_recommend]
 impl<T: Serialize + DeserializeOwned> Saved for T {}
 
-/// What would make a future of the state of a script `S`: nothing does.
+/// The same of what a script returns.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be saved, so a durable script cannot return it",
+    label = "the result of a script is what serde reads and writes",
+    note = "a type of your own needs `#[derive(Serialize, Deserialize)]`"
+)]
+pub trait Returned {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Serialize + DeserializeOwned> Returned for T {}
+
+/// What would make a future of the state of a script: nothing does.
 ///
 /// ```compile_fail,E0277
 /// use framestep_durable::prelude::*;
@@ -48,3 +61,7 @@ impl<T: Serialize + DeserializeOwned> Saved for T {}
     note = "the host starts it in the runtime: `runtime.start(door(3))`"
 )]
 pub trait Started<S> {}
+
+/// Stands for the state of a script `S` in that: the compiler then talks of what it is, and not of `Future`.
+#[derive(Debug)]
+pub struct NotStarted<'a>(PhantomData<&'a ()>);
