@@ -164,9 +164,7 @@ impl Function {
     /// What makes the compiler say first which type cannot be saved, and what to take instead. Of a generic function, it
     /// knows no types here.
     pub(crate) fn demands(&self, root: &Root) -> Option<TokenStream> {
-        let returned = self.output.returned();
-        let has_types = !self.parameters.is_empty() || returned.is_some();
-        if !has_types || !self.generics.params.is_empty() {
+        if self.parameters.is_empty() || !self.generics.params.is_empty() {
             return None;
         }
         let cfg = &self.attributes.cfg;
@@ -174,16 +172,11 @@ impl Function {
             let ty = &parameter.ty;
             quote_spanned!(ty.span()=> saved::<#ty>();)
         });
-        let returned = returned.map(|ty| quote_spanned!(ty.span()=> returned::<#ty>();));
         Some(quote! {
             #(#cfg)*
             const _: fn() = || {
-                #[allow(dead_code)]
                 fn saved<T: #root::__private::Saved>() {}
-                #[allow(dead_code)]
-                fn returned<T: #root::__private::Returned>() {}
                 #(#demands)*
-                #returned
             };
         })
     }

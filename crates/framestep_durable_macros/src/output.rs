@@ -70,15 +70,6 @@ impl Output {
         }
     }
 
-    /// The type of the output, if the user has written one. That of a `Result` of a chapter stands in its parts.
-    pub(crate) fn returned(&self) -> Option<&Type> {
-        match self {
-            Output::Value(ReturnType::Type(_, ty)) => Some(ty),
-            Output::Chapter { value, .. } => value.0.as_ref(),
-            Output::Value(ReturnType::Default) | Output::ResultOfChapter { .. } => None,
-        }
-    }
-
     /// What the user has written.
     pub(crate) fn written(&self) -> TokenStream {
         match self {

@@ -29,17 +29,6 @@ pub trait Saved {}
 #[diagnostic::do_not_recommend]
 impl<T: Serialize + DeserializeOwned> Saved for T {}
 
-/// The same of what a script returns.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be saved, so a durable script cannot return it",
-    label = "the result of a script is what serde reads and writes",
-    note = "a type of your own needs `#[derive(Serialize, Deserialize)]`"
-)]
-pub trait Returned {}
-
-#[diagnostic::do_not_recommend]
-impl<T: Serialize + DeserializeOwned> Returned for T {}
-
 /// What would make a future of the state of a script: nothing does.
 ///
 /// ```compile_fail,E0277
