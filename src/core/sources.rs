@@ -8,7 +8,7 @@ use std::panic::Location;
 use std::rc::Rc;
 
 use crate::core::base::cell::Guarded;
-use crate::inspect::SourceKind;
+use crate::inspect::{Line, SourceKind};
 
 /// What the code says of a name.
 #[derive(Clone, Copy)]
@@ -20,8 +20,11 @@ pub(crate) struct Declared {
     pub(crate) number: usize,
     /// What it is, for messages.
     pub(crate) what: fn(usize) -> String,
-    pub(crate) place: &'static Location<'static>,
+    pub(crate) place: Line,
 }
+
+/// The state of a name, and the line that has declared the name first.
+pub(crate) type FoundState = (Rc<dyn Any>, Line);
 
 /// The state behind a name.
 #[derive(Clone)]
@@ -41,7 +44,7 @@ pub(crate) struct Sources {
     /// Declarations that were like those, by their lines.
     alike: OnceCell<Box<Alike>>,
     /// The lines of watches of which the host has heard that another line declares them, too.
-    told: Guarded<Vec<&'static Location<'static>>>,
+    told: Guarded<Vec<Line>>,
 }
 
 /// So many declarations have places of their own, if their lines do not fall on the same one.
@@ -88,7 +91,7 @@ struct Known {
 const FEW_KEYS: usize = 32;
 
 impl Sources {
-    /// The state of a name, if there is one, and the line that has declared the name first.
+    /// The state of a name, if there is one.
     ///
     /// # Errors
     ///
@@ -97,7 +100,7 @@ impl Sources {
         &self,
         declared: &Declared,
         key: Option<&str>,
-    ) -> Result<Option<(Rc<dyn Any>, &'static Location<'static>)>, Declared> {
+    ) -> Result<Option<FoundState>, Declared> {
         let names = self.names.borrow();
         let Some(known) = names.get(&(declared.kind, declared.name)) else {
             return Ok(None);
@@ -152,10 +155,7 @@ impl Sources {
     ///
     /// If other code says something else of the name: what it says.
     #[inline]
-    pub(crate) fn declare(
-        &self,
-        declared: &Declared,
-    ) -> Result<&'static Location<'static>, Declared> {
+    pub(crate) fn declare(&self, declared: &Declared) -> Result<Line, Declared> {
         let said = Said::of(declared);
         match self.alike.get() {
             Some(alike) if alike[said.place()].get() == Some(said) => Ok(declared.place),
@@ -165,11 +165,7 @@ impl Sources {
 
     #[cold]
     #[inline(never)]
-    fn compare(
-        &self,
-        declared: &Declared,
-        said: Said,
-    ) -> Result<&'static Location<'static>, Declared> {
+    fn compare(&self, declared: &Declared, said: Said) -> Result<Line, Declared> {
         let mut names = self.of_runtime.borrow_mut();
         let name = (declared.kind, declared.name);
         let known = names.entry(name).or_insert(*declared);
@@ -183,7 +179,7 @@ impl Sources {
 
     /// Whether the host has yet to hear that a line declares a name which another line has declared before.
     #[cold]
-    pub(crate) fn is_untold(&self, line: &'static Location<'static>) -> bool {
+    pub(crate) fn is_untold(&self, line: Line) -> bool {
         let mut told = self.told.borrow_mut();
         let is_untold = !told.contains(&line);
         if is_untold {

@@ -15,7 +15,7 @@ use crate::core::scope::{self, recording};
 use crate::core::sources::{Added, Declared, Entry};
 use crate::durable::RuntimeHere;
 use crate::inspect::events;
-use crate::inspect::{Source, SourceKind};
+use crate::inspect::{Line, Source, SourceKind};
 
 use super::key::{Key, full_name};
 use super::source::{Refused, SourceName, expect_called};
@@ -378,7 +378,7 @@ pub(crate) fn find_here<S: State + 'static, R: RuntimeHere>(
 
 /// Reports a watch that two lines declare. Nothing compares their start values, which need not be comparable.
 #[inline]
-fn expect_one_start(declared: &Declared, first: &'static Location<'static>) {
+fn expect_one_start(declared: &Declared, first: Line) {
     if declared.kind == SourceKind::Watch && !ptr::eq(declared.place, first) {
         report_second_start(declared, first);
     }
@@ -386,7 +386,7 @@ fn expect_one_start(declared: &Declared, first: &'static Location<'static>) {
 
 #[cold]
 #[inline(never)]
-fn report_second_start(declared: &Declared, first: &'static Location<'static>) {
+fn report_second_start(declared: &Declared, first: Line) {
     let Declared { name, place, .. } = *declared;
     let is_untold =
         || scope::with(|scope| scope.is_some_and(|it| it.core().sources.is_untold(place)));

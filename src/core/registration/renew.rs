@@ -160,13 +160,12 @@ impl Registration {
     #[cold]
     #[track_caller]
     fn renew_shell(&mut self, list: WaitList) {
-        if !recording::is_here(self.tag.executor) {
-            panic!(
-                "`reset` at {} moves a wait of a durable script that does not call it: durable scripts cannot share waits. \
-                 Emit a signal that the script hears, and let the script move its wait",
-                Location::caller()
-            );
-        }
+        assert!(
+            recording::is_here(self.tag.executor),
+            "`reset` at {} moves a wait of a durable script that does not call it: durable scripts cannot share waits. \
+             Emit a signal that the script hears, and let the script move its wait",
+            Location::caller()
+        );
         self.cancel(list);
         self.tag.stage = Stage::New;
         scope::with(|scope| {
