@@ -25,7 +25,8 @@ thread_local! {
 #[durable]
 async fn sleeps() {
     let timer: Timer = Rc::new(RefCell::new(Box::pin(wait_seconds(1))));
-    poll_fn(|cx| Poll::Ready(drop(timer.borrow_mut().as_mut().poll(cx)))).await;
+    let is_pending = |timer: &Timer, cx: &mut _| timer.borrow_mut().as_mut().poll(cx).is_pending();
+    assert!(poll_fn(|cx| Poll::Ready(is_pending(&timer, cx))).await);
     TIMER.with_borrow_mut(|shared| {
         shared.get_or_insert_with(|| timer.clone());
     });
@@ -43,7 +44,7 @@ fn move_timer() {
 #[durable]
 async fn moves() {
     let mut own = Box::pin(wait_seconds(9));
-    poll_fn(|cx| Poll::Ready(drop(own.as_mut().poll(cx)))).await;
+    assert!(poll_fn(|cx| Poll::Ready(own.as_mut().poll(cx).is_pending())).await);
     if IS_OTHER.get() {
         move_timer();
     } else {
