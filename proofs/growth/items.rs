@@ -95,6 +95,7 @@ const ITEMS: &[(&str, Holds)] = &[
     ("MissedTicks", One),
     ("Moment", One),
     ("ScriptBuilder", One),
+    ("ScriptJoin", One),
     ("NextFrame", One),
     ("NextItem", One),
     ("NextTick", One),

@@ -8,7 +8,7 @@ use std::panic::Location;
 use std::rc::Rc;
 
 use crate::core::base::cell::Guarded;
-use crate::inspect::SourceKind;
+use crate::inspect::{Line, SourceKind};
 
 /// What the code says of a name.
 #[derive(Clone, Copy)]
@@ -20,8 +20,11 @@ pub(crate) struct Declared {
     pub(crate) number: usize,
     /// What it is, for messages.
     pub(crate) what: fn(usize) -> String,
-    pub(crate) place: &'static Location<'static>,
+    pub(crate) place: Line,
 }
+
+/// The state of a name, and the line that has declared the name first.
+pub(crate) type FoundState = (Rc<dyn Any>, Line);
 
 /// The state behind a name.
 #[derive(Clone)]
@@ -40,6 +43,8 @@ pub(crate) struct Sources {
     of_runtime: Guarded<BTreeMap<(SourceKind, &'static str), Declared>>,
     /// Declarations that were like those, by their lines.
     alike: OnceCell<Box<Alike>>,
+    /// The lines of watches of which the host has heard that another line declares them, too.
+    told: Guarded<Vec<Line>>,
 }
 
 /// So many declarations have places of their own, if their lines do not fall on the same one.
@@ -95,13 +100,14 @@ impl Sources {
         &self,
         declared: &Declared,
         key: Option<&str>,
-    ) -> Result<Option<Rc<dyn Any>>, Declared> {
+    ) -> Result<Option<FoundState>, Declared> {
         let names = self.names.borrow();
         let Some(known) = names.get(&(declared.kind, declared.name)) else {
             return Ok(None);
         };
         known.declared.expect(declared)?;
-        Ok(known.entry(key).map(|entry| Rc::clone(&entry.state)))
+        let state = |entry: &Entry| (Rc::clone(&entry.state), known.declared.place);
+        Ok(known.entry(key).map(state))
     }
 
     /// Adds a state, unless the name has one by now, or stands for something else. The caller drops those that are
@@ -142,23 +148,24 @@ impl Sources {
         }
     }
 
-    /// Notes what code says of a name whose state a runtime has.
+    /// Notes what code says of a name whose state a runtime has. Returns the line that has said so first, as far as it is
+    /// looked up.
     ///
     /// # Errors
     ///
     /// If other code says something else of the name: what it says.
     #[inline]
-    pub(crate) fn declare(&self, declared: &Declared) -> Result<(), Declared> {
+    pub(crate) fn declare(&self, declared: &Declared) -> Result<Line, Declared> {
         let said = Said::of(declared);
         match self.alike.get() {
-            Some(alike) if alike[said.place()].get() == Some(said) => Ok(()),
+            Some(alike) if alike[said.place()].get() == Some(said) => Ok(declared.place),
             _ => self.compare(declared, said),
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn compare(&self, declared: &Declared, said: Said) -> Result<(), Declared> {
+    fn compare(&self, declared: &Declared, said: Said) -> Result<Line, Declared> {
         let mut names = self.of_runtime.borrow_mut();
         let name = (declared.kind, declared.name);
         let known = names.entry(name).or_insert(*declared);
@@ -167,12 +174,24 @@ impl Sources {
             .alike
             .get_or_init(|| Box::new([const { Cell::new(None) }; PLACES]));
         alike[said.place()].set(Some(said));
-        Ok(())
+        Ok(known.place)
+    }
+
+    /// Whether the host has yet to hear that a line declares a name which another line has declared before.
+    #[cold]
+    pub(crate) fn is_untold(&self, line: Line) -> bool {
+        let mut told = self.told.borrow_mut();
+        let is_untold = !told.contains(&line);
+        if is_untold {
+            told.push(line);
+        }
+        is_untold
     }
 
     /// Forgets what code has said of the names of a runtime: other code takes its place.
     pub(crate) fn forget_declared(&self) {
         self.of_runtime.take();
+        self.told.take();
         for place in self.alike.get().into_iter().flat_map(|alike| alike.iter()) {
             place.set(None);
         }

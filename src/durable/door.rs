@@ -24,7 +24,7 @@ use crate::executor::Executor;
 use crate::image::{ClockNames, Damaged, Reader, Writer};
 use crate::inspect::{Line, Report, SpawnError};
 use crate::lend::{self, Dismissed, LendError, Origin};
-use crate::task::coroutine::{Coroutine, CoroutineId};
+use crate::task::coroutine::{Coroutine, CoroutineId, Finished};
 use crate::task::owner::Owner;
 use crate::time::{Clock, ClockGuard, FrameClock, Phase, PhaseIndex, Time};
 use crate::wait::polled;
@@ -123,6 +123,14 @@ impl Door {
     #[must_use]
     pub fn is_in_run(&self) -> bool {
         self.core.runs.phase().is_some()
+    }
+
+    /// A wait for the end of a coroutine, which may have no handle. `None` if it is gone.
+    #[must_use]
+    pub fn end_of(&self, id: CoroutineId) -> Option<DurableWait> {
+        let task = self.core.tasks.get(self.core.key_of(id)?)?;
+        let task = self.core.tasks.refer(task);
+        Some(DurableWait::end(Finished::of_task(self.core.clone(), task)))
     }
 
     /// Adds a waiting coroutine. It is not polled before its waits are restored.

@@ -19,7 +19,7 @@ pub use crate::core::scope::recording::{
 };
 pub use crate::image::{ClockNames, Damaged, Reader, Writer};
 pub use crate::inspect::to_stderr;
-pub use crate::task::owner::outputs::{Outputs, flat, nested};
+pub use crate::task::owner::outputs::{flat, nested};
 pub use crate::task::owner::stop::expect_length_ns;
 pub use crate::wait::interval::SavedInterval;
 pub use beside::{beside, known_beside};
@@ -33,10 +33,10 @@ pub use futures::stream::Stream;
 pub use image::Unsavable;
 pub use recorder::{Asks, Begun, Given, Gives, Progress, Reads, Recorder, Ticked};
 pub use source::{
-    Refused, RuntimeAcquire, RuntimeChanges, RuntimeEvents, RuntimeHere, RuntimePermit,
+    Refused, RuntimeAcquire, RuntimeChanges, RuntimeEnd, RuntimeEvents, RuntimeHere, RuntimePermit,
     RuntimePromise, RuntimeReads, RuntimeSemaphores, RuntimeSignals, RuntimeWatches, SemaphoresOf,
-    SignalsOf, SourceName, Start, WatchesOf, being_changed, changes_for, in_runtime,
-    limit_of_signal, name_of, promise_of, report_excess, semaphore_for, signal_for, signal_of_name,
-    subscription, watch_for,
+    SignalsOf, SourceName, Start, WatchesOf, being_changed, changes_for, ended_of, in_runtime,
+    limit_of_signal, name_of, promise_of, report_excess, request_of_runtime, semaphore_for,
+    signal_for, signal_of_name, stop_within_of, subscription, watch_for,
 };
 pub use wait::{DurableWait, EndOf, FrameWait, SavedWait, Shape, when_each_by};

@@ -10,6 +10,7 @@ use std::task::{Context, Poll};
 use crate::Phase;
 use crate::inspect::Line;
 use crate::sync::{Named, Promise, Semaphore, Signal, Subscription, Watch};
+use crate::task::{Ended, StopWithin};
 use crate::wait::ChangesOf;
 
 pub use crate::sync::semaphore::report_excess;
@@ -296,6 +297,35 @@ pub trait RuntimePromise<T>: Send + Sync {
 /// A promise of a runtime.
 pub fn promise_of<T>(promise: Box<dyn RuntimePromise<T>>) -> Promise<T> {
     Promise::of_runtime(promise)
+}
+
+/// The end of an owner of a runtime.
+pub trait RuntimeEnd {
+    /// Polls for the end. Returns how many scripts were stopped for it.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be done here.
+    fn poll(&mut self, at: Line, cx: &mut Context<'_>) -> Result<Poll<usize>, Refused>;
+
+    /// What the runtime has made.
+    fn into_any(self: Box<Self>) -> Box<dyn Any>;
+}
+
+/// The wait for the end of an owner of a runtime.
+pub fn ended_of(end: Box<dyn RuntimeEnd>) -> Ended {
+    Ended::of_runtime(end)
+}
+
+/// The same of one whose scripts were requested to stop.
+pub fn stop_within_of(end: Box<dyn RuntimeEnd>) -> StopWithin {
+    StopWithin::of_runtime(end)
+}
+
+/// What a runtime has of such a request. `None` if it is that of an executor, or has been awaited to its end.
+#[must_use]
+pub fn request_of_runtime(stop: StopWithin) -> Option<Box<dyn Any>> {
+    stop.into_runtime().map(RuntimeEnd::into_any)
 }
 
 /// Declares a signal that code finds by its name: in the runtime that has the caller, else in the executor.

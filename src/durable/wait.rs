@@ -14,7 +14,7 @@ use crate::core::scope::recording;
 use crate::core::task::Task;
 use crate::image::{ClockNames, Damaged, Reader, Writer};
 use crate::task::coroutine::{Coroutine, Finished};
-use crate::task::owner::{Ended, Owner};
+use crate::task::owner::{Owner, OwnerEnd};
 use crate::time::{Phase, PhaseIndex};
 use crate::wait::{
     Asked, Count, KeptAnimation, KeptTick, PhaseWait, Timer, WaitSeconds, YieldNow, polled,
@@ -37,7 +37,7 @@ enum Kind {
     Time(WaitSeconds),
     Condition(Asked),
     End(Finished),
-    OwnerEnd(Ended),
+    OwnerEnd(OwnerEnd),
     Yield(YieldNow),
     /// It consists of other waits.
     Tick(Box<KeptTick>),
@@ -160,15 +160,14 @@ impl DurableWait {
     }
 
     /// The end of a coroutine.
-    #[must_use]
-    pub fn end(coroutine: &Coroutine<()>) -> Self {
-        Self::of(Kind::End(coroutine.finished()))
+    pub(super) fn end(end: Finished) -> Self {
+        Self::of(Kind::End(end))
     }
 
     /// The end of all coroutines of an owner.
     #[must_use]
     pub fn owner_end(owner: &Owner) -> Self {
-        Self::of(Kind::OwnerEnd(owner.ended()))
+        Self::of(Kind::OwnerEnd(owner.end()))
     }
 
     /// Whether the wait resumes the coroutine being polled. Then it is over. `false` for a
@@ -219,7 +218,7 @@ impl DurableWait {
                 Poll::Ready(_) => Poll::Ready(()),
                 Poll::Pending => Poll::Pending,
             },
-            Kind::OwnerEnd(wait) => Pin::new(wait).poll(cx),
+            Kind::OwnerEnd(wait) => wait.poll(cx, name),
             Kind::Yield(wait) => Pin::new(wait).poll(cx),
             Kind::Tick(tick) => tick.poll(cx, name),
             Kind::Animation(animation) => animation.poll(cx, name, asks),
@@ -411,7 +410,7 @@ impl DurableWait {
                     return Err(Damaged);
                 };
                 let owner = owner.map_or(OwnerKey::NONE, Owner::key);
-                Kind::OwnerEnd(Ended::load(core, owner, task, image)?)
+                Kind::OwnerEnd(OwnerEnd::load(core, owner, task, image)?)
             }
             _ => return Err(Damaged),
         };

@@ -5,15 +5,17 @@ use std::any::{Any, TypeId};
 use std::fmt;
 use std::ops::Deref;
 use std::panic::Location;
+use std::ptr;
 use std::rc::{Rc, Weak};
 
 use crate::core::Core;
 use crate::core::base::call;
+use crate::core::report;
 use crate::core::scope::{self, recording};
 use crate::core::sources::{Added, Declared, Entry};
 use crate::durable::RuntimeHere;
 use crate::inspect::events;
-use crate::inspect::{Source, SourceKind};
+use crate::inspect::{Line, Source, SourceKind};
 
 use super::key::{Key, full_name};
 use super::source::{Refused, SourceName, expect_called};
@@ -362,13 +364,38 @@ pub(crate) fn find_here<S: State + 'static, R: RuntimeHere>(
     if R::is_here() {
         let declared = declared(name);
         // A script that is replayed is in no executor: it makes the calls of one that was.
-        let known = scope::with(|scope| {
-            scope.map_or(Ok(()), |scope| scope.core().sources.declare(&declared))
+        let known = scope::with(|scope| match scope {
+            Some(scope) => scope.core().sources.declare(&declared),
+            None => Ok(declared.place),
         });
-        known.map_err(|other| Missing::Another(Box::new([other, declared])))?;
+        let first = known.map_err(|other| Missing::Another(Box::new([other, declared])))?;
+        expect_one_start(&declared, first);
         Ok(At::Runtime(runtime()))
     } else {
         find_in_executor(name)
+    }
+}
+
+/// Reports a watch that two lines declare. Nothing compares their start values, which need not be comparable.
+#[inline]
+fn expect_one_start(declared: &Declared, first: Line) {
+    if declared.kind == SourceKind::Watch && !ptr::eq(declared.place, first) {
+        report_second_start(declared, first);
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn report_second_start(declared: &Declared, first: Line) {
+    let Declared { name, place, .. } = *declared;
+    let is_untold =
+        || scope::with(|scope| scope.is_some_and(|it| it.core().sources.is_untold(place)));
+    if place != first && is_untold() {
+        let text = format!(
+            "the watch `{name}` is declared at {first} and at {place}, each time with a start value: which one it has \
+             depends on the line that asks first. Declare one constant and use it in both places"
+        );
+        report::suspicious(place, text);
     }
 }
 
@@ -396,7 +423,8 @@ fn find_by_name<S: State + 'static>(name: &Name<S>) -> Result<Rc<S>, Missing> {
         state.unwrap_or_else(|_| unreachable!("their types are the same"))
     };
     let found = core.sources.get(&declared, name.keyed.as_deref());
-    if let Some(state) = found.map_err(another)? {
+    if let Some((state, first)) = found.map_err(another)? {
+        expect_one_start(&declared, first);
         return Ok(of_type(state));
     }
     // The start value is made by user code, which may use the same name.

@@ -10,7 +10,8 @@ pub(crate) mod script;
 pub use crate::executor::RemoteHandle;
 pub use budget::{Budget, Checkpoint};
 pub use coroutine::{
-    Coroutine, CoroutineId, Finished, JoinError, Outcome, OutputSource, ScriptBuilder, join,
+    Coroutine, CoroutineId, Finished, JoinError, Outcome, OutputSource, ScriptBuilder, ScriptJoin,
+    join,
 };
 #[doc(alias = "RunOnThreadPool")]
 #[doc(alias = "spawn_blocking")]

@@ -323,6 +323,7 @@ impl Interval {
     /// # Source
     ///
     /// `tokio::time::Interval::reset`.
+    #[track_caller]
     pub fn reset(&mut self) {
         self.due = None;
         self.first = None;

@@ -179,6 +179,7 @@ impl Timer {
     }
 
     /// Makes the wait as new, and wakes the coroutine that waits. Calls user code: its waker.
+    #[track_caller]
     pub(super) fn renew(&mut self) {
         let list = self.wait.list();
         self.wait.registration.renew_as_new(list);

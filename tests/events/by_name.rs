@@ -1,6 +1,7 @@
 //! Signals, watches and semaphores that scripts find by their names, in the executor that runs them.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
 
 use framestep::prelude::*;
 use framestep::sync::Key;
@@ -118,6 +119,45 @@ fn outside_of_an_executor_each_call_panics_in_the_line_of_the_caller_and_says_wh
     }
 }
 
+/// docs/contract.md#decided-by-name
+#[test]
+fn a_watch_that_two_lines_declare_is_reported_once_for_each_line_after_the_first() {
+    const LATE: Watch<u32> = watch("gold", || 5);
+    const LINE: u32 = line!() - 1;
+    let mut executor = unclamped();
+    let told = Rc::new(RefCell::new(Vec::new()));
+    let log = told.clone();
+    executor.on_report(move |report| log.borrow_mut().push(report.to_string()));
+    executor.enter(|| {
+        assert_eq!([GOLD.get(), GOLD.get()], [3, 3]);
+        assert!(told.borrow().is_empty(), "{told:?}");
+        assert_eq!([LATE.get(), LATE.get(), GOLD.get()], [3, 3, 3]);
+        assert_eq!(LATE.keyed(1).get(), 5);
+    });
+    let told = told.borrow();
+    let [only] = told.as_slice() else {
+        panic!("{told:#?}");
+    };
+    let lines = [line_of_gold(), LINE].map(|line| format!("at {}:{line}:", file!()));
+    for part in [
+        "the watch `gold` is declared",
+        &lines[0],
+        &lines[1],
+        "Declare one constant",
+    ] {
+        assert!(only.contains(part), "{only}");
+    }
+}
+
+/// The line of the constant at the top.
+fn line_of_gold() -> u32 {
+    let source = include_str!("by_name.rs");
+    let at = source
+        .lines()
+        .position(|line| line.starts_with("const GOLD"));
+    u32::try_from(at.unwrap()).unwrap() + 1
+}
+
 #[test]
 fn one_name_for_two_types_panics_and_names_both_declarations() {
     const OTHER: Signal<String> = signal("hit");
@@ -130,7 +170,7 @@ fn one_name_for_two_types_panics_and_names_both_declarations() {
         drop(TOKENS.acquire());
     });
     let message = panic_of(|| executor.enter(|| OTHER.emit(String::new())));
-    let [here, there] = [11, THERE].map(|line| format!("at {}:{line}:", file!()));
+    let [here, there] = [12, THERE].map(|line| format!("at {}:{line}:", file!()));
     assert!(
         message.starts_with("the name `hit` stands for a `Signal<u32>` at "),
         "{message}"

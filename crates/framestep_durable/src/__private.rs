@@ -9,7 +9,7 @@ pub use crate::places::note::{At, Branch, InPlace, begin_turn, begin_turns, note
 pub use crate::places::table::{AddsLists, Place, Places};
 pub use crate::places::watch::{Running, Watched, watch_this_thread};
 pub use crate::script::place::promises_outside;
-pub use crate::script::saved::Saved;
+pub use crate::script::saved::{NotStarted, Saved, Started};
 use crate::script::{Chapter, DurableScript};
 
 /// How a chapter ends whose function returns a `Result`, for `?`.

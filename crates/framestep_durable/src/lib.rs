@@ -93,7 +93,9 @@ pub use framestep::sync::{
 };
 #[doc(alias = "CancellationToken")]
 #[doc(no_inline)]
-pub use framestep::task::{StopRequested, current_name, is_stop_requested, stop_requested};
+pub use framestep::task::{
+    Ended, StopRequested, StopWithin, current_name, is_stop_requested, join, stop_requested,
+};
 #[doc(no_inline)]
 pub use framestep::time::{Clock, ClockGuard, clock, delta_seconds, realtime, time};
 #[doc(inline)]
@@ -110,13 +112,12 @@ pub use restore::{Passed, Policy, Restored};
 #[doc(alias = "nursery")]
 #[doc(alias = "JoinSet")]
 pub use runtime::group::Group;
-pub use runtime::group::{JoinGroup, TryJoinGroup, group};
-pub use runtime::handle::{ScriptHandle, join, pause, request_stop, resume, stop};
+pub use runtime::group::group;
+pub use runtime::handle::{ScriptHandle, pause, request_stop, resume, stop};
 pub use runtime::host::RuntimeHandle;
-pub use runtime::owner::{Ended, owner, owner_on};
+pub use runtime::owner::{owner, owner_on};
 pub use runtime::resimulated::{effect_once_per_frame, is_resimulated};
 pub use runtime::start::{spawn, spawn_in, spawn_on, start, start_in, start_on};
-pub use runtime::stop::StopWithin;
 #[doc(alias = "as_completed")]
 #[doc(alias = "JoinSet")]
 pub use runtime::when_each::when_each;

@@ -140,7 +140,7 @@ pub(crate) fn of_function(arguments: Arguments, function: &Function) -> Result<T
 }
 
 impl Script<'_> {
-    /// `DurableScript` and `IntoFuture`.
+    /// `DurableScript` and `IntoFuture`, and why it is no `Future`.
     pub(crate) fn implementations(&self) -> TokenStream {
         let Script {
             root,
@@ -155,6 +155,10 @@ impl Script<'_> {
             end,
         } = self;
         let (parameters, types, bounds) = generics.split_for_impl();
+        let predicates = generics
+            .where_clause
+            .iter()
+            .flat_map(|bounds| &bounds.predicates);
         let versions = versions.items(root);
         let run = match end {
             End::Value(end) => quote! {
@@ -196,6 +200,25 @@ impl Script<'_> {
                 #[track_caller]
                 fn into_future(self) -> Self::IntoFuture {
                     #root::start(self)
+                }
+            }
+
+            // It never holds. Where a future is needed, the compiler says what it depends on: that tells the user what to
+            // write, and the name of a hidden state does not. The lifetime keeps the compiler from looking here.
+            #(#cfg)*
+            #[doc(hidden)]
+            impl #parameters ::core::future::Future for #state #types
+            where
+                #(#predicates,)*
+                for<'__durable> #root::__private::NotStarted<'__durable>: #root::__private::Started<#state #types>,
+            {
+                type Output = ();
+
+                fn poll(
+                    self: ::core::pin::Pin<&mut Self>,
+                    _: &mut ::core::task::Context<'_>,
+                ) -> ::core::task::Poll<()> {
+                    ::core::unreachable!()
                 }
             }
         }

@@ -13,6 +13,7 @@ mod drops;
 pub mod exports;
 mod frames;
 mod futures;
+pub mod misuse;
 mod panics;
 pub mod phases;
 pub mod portable;

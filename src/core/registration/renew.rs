@@ -9,7 +9,7 @@ use std::task::{Context, Waker};
 use crate::core::base::call::{self, Foreign};
 use crate::core::base::key::{TaskKey, WaitKey};
 use crate::core::registration::tag::Stage;
-use crate::core::registration::{Registration, WaitList, another_script, ticket_of};
+use crate::core::registration::{Registration, WaitList, ticket_of};
 use crate::core::scope::{self, Scope, recording};
 use crate::core::task::{Flags, Task};
 use crate::core::{Core, wake};
@@ -120,6 +120,11 @@ impl Registration {
     /// combinator with a waker of its own: it has to poll the wait again. That may be the
     /// coroutine that is being polled, if it has polled the wait before in this poll. Calls user
     /// code: that waker.
+    ///
+    /// # Panics
+    ///
+    /// If a recorder has it, in other code than the script of that. The caller is the call of `reset`.
+    #[track_caller]
     pub(crate) fn renew_as_new(&mut self, list: WaitList) {
         if self.is_new() {
             return;
@@ -155,9 +160,12 @@ impl Registration {
     #[cold]
     #[track_caller]
     fn renew_shell(&mut self, list: WaitList) {
-        if !recording::is_here(self.tag.executor) {
-            another_script("a wait", Location::caller());
-        }
+        assert!(
+            recording::is_here(self.tag.executor),
+            "`reset` at {} moves a wait of a durable script that does not call it: durable scripts cannot share waits. \
+             Emit a signal that the script hears, and let the script move its wait",
+            Location::caller()
+        );
         self.cancel(list);
         self.tag.stage = Stage::New;
         scope::with(|scope| {

@@ -56,6 +56,10 @@ enum Target {
 impl Finished {
     pub(crate) fn of(core: Rc<Core>, task: &Reference) -> Self {
         let task = core.tasks.add_reference(task);
+        Self::of_task(core, task)
+    }
+
+    pub(crate) fn of_task(core: Rc<Core>, task: Reference) -> Self {
         Self::new(Target::Stored(core, task))
     }
 

@@ -562,7 +562,16 @@ impl<T> fmt::Debug for Coroutine<T> {
     }
 }
 
-/// Waits for the end of a coroutine: the same as awaiting its handle.
+/// The handle of a script, which [`join`] awaits: a [`Coroutine`], or that of a durable script.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not the handle of a script",
+    note = "`join` takes what `start` and `spawn` return; for several futures, use `join_all` or the macro `join!`"
+)]
+pub trait ScriptJoin: Future {}
+
+impl<T> ScriptJoin for Coroutine<T> {}
+
+/// Waits for the end of a script: the same as awaiting its handle.
 ///
 /// See [`Coroutine`] for when it resumes and for its output.
 ///
@@ -582,6 +591,6 @@ impl<T> fmt::Debug for Coroutine<T> {
 /// );
 /// assert_eq!(sum, 3);
 /// ```
-pub fn join<T>(coroutine: Coroutine<T>) -> Coroutine<T> {
-    coroutine
+pub fn join<H: ScriptJoin>(script: H) -> H {
+    script
 }

@@ -12,7 +12,7 @@ pub use builder::ScriptBuilder;
 pub(crate) use error::Stopper;
 pub use error::{JoinError, Outcome};
 pub use finished::Finished;
-pub use handle::{Coroutine, join};
+pub use handle::{Coroutine, ScriptJoin, join};
 pub use id::CoroutineId;
 pub use output_source::OutputSource;
 

@@ -14,7 +14,7 @@ use crate::lend;
 use crate::task::coroutine::{self, Coroutine, Place, ScriptBuilder};
 use crate::time::Seconds;
 
-use super::{Ended, PauseGuard, StopWithin, stop};
+use super::{Ended, OwnerEnd, PauseGuard, StopWithin, stop};
 
 #[cfg(doc)]
 use super::Owner;
@@ -196,7 +196,11 @@ impl OwnerHandle {
 
     /// Like [`Owner::ended`].
     pub fn ended(&self) -> Ended {
-        Ended::of(self.executor, self.key)
+        self.end().into()
+    }
+
+    pub(super) fn end(&self) -> OwnerEnd {
+        OwnerEnd::new(self.executor, self.key, None)
     }
 
     /// Whether the owner is alive: neither the owner, nor an owner above it, nor

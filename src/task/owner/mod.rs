@@ -22,6 +22,7 @@ use crate::task::coroutine::{Coroutine, ScriptBuilder};
 use crate::time::{Clock, ClockState, Seconds};
 
 pub use ended::Ended;
+pub(crate) use ended::OwnerEnd;
 pub use group::{Group, JoinGroup, TryJoinGroup, group};
 pub use guard::PauseGuard;
 pub use handle::OwnerHandle;
@@ -545,6 +546,11 @@ impl Owner {
     #[doc(alias = "TaskTracker")]
     pub fn ended(&self) -> Ended {
         self.handle.ended()
+    }
+
+    /// What [`ended`](Self::ended) waits for, for a runtime.
+    pub(crate) fn end(&self) -> OwnerEnd {
+        self.handle.end()
     }
 
     /// Makes an owner that is a child of this one: stopping, pausing, deactivating

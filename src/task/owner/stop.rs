@@ -19,6 +19,7 @@ use crate::core::registration::another_script;
 use crate::core::scope::recording::{self, Ticket};
 use crate::core::task::Task;
 use crate::core::{Core, scope};
+use crate::durable::RuntimeEnd;
 use crate::inspect::Line;
 use crate::time::{Nanos, Seconds};
 use crate::wait::{polled, polled_again};
@@ -300,8 +301,21 @@ pub(super) fn stop_within(executor: u32, owner: OwnerKey, seconds: impl Seconds)
 /// nothing: the scripts are stopped all the same.
 pub struct StopWithin {
     ended: Ended,
-    /// How many scripts were left when the time was over.
+    /// How many scripts were left when the time was over. A runtime says so itself.
     left: Rc<Cell<usize>>,
+}
+
+impl StopWithin {
+    pub(crate) fn of_runtime(end: Box<dyn RuntimeEnd>) -> Self {
+        StopWithin {
+            ended: Ended::of_runtime(end),
+            left: Rc::default(),
+        }
+    }
+
+    pub(crate) fn into_runtime(self) -> Option<Box<dyn RuntimeEnd>> {
+        self.ended.into_runtime()
+    }
 }
 
 impl Future for StopWithin {
@@ -309,12 +323,9 @@ impl Future for StopWithin {
 
     #[track_caller]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<usize> {
-        if self.ended.is_terminated() {
-            polled_again("Owner::stop_within()");
-        }
         self.ended.expect_from_outside("stop_within()");
-        let ended = Pin::new(&mut self.ended);
-        ended.poll(cx).map(|()| self.left.get())
+        let stopped = self.ended.poll_stopped(cx, "Owner::stop_within()");
+        stopped.map(|stopped| stopped.unwrap_or_else(|| self.left.get()))
     }
 }
 

@@ -12,6 +12,8 @@ pub(crate) enum Typed {
     Join(u32, ScriptId, Mark),
     /// A handle of a script, whose result is read so.
     Result(ScriptId, Mark),
+    /// The wait of this number is for the end of a script, and not for its result.
+    ScriptEnd(u32, ScriptId),
     /// The wait of this number is for the end of an owner.
     OwnerEnd(u32, OwnerId),
     /// The wait of this number is for the next event of a subscription.
@@ -33,6 +35,7 @@ impl Typed {
     pub(crate) fn in_save(self, number_then: &dyn Fn(u32) -> u32) -> Self {
         match self {
             Typed::Join(number, id, read) => Typed::Join(number_then(number), id, read),
+            Typed::ScriptEnd(number, id) => Typed::ScriptEnd(number_then(number), id),
             Typed::OwnerEnd(number, id) => Typed::OwnerEnd(number_then(number), id),
             Typed::Next(number, stream) => Typed::Next(number_then(number), stream),
             Typed::Event(number, read) => Typed::Event(number_then(number), read),

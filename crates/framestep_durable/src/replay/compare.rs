@@ -70,6 +70,7 @@ fn wait_of(image: &ScriptImage, number: u32) -> Option<&WaitImage> {
 fn other_subject(typed: Typed, image: &ScriptImage) -> Option<(&WaitImage, [String; 2])> {
     let number = match typed {
         Typed::Join(number, ..)
+        | Typed::ScriptEnd(number, _)
         | Typed::OwnerEnd(number, _)
         | Typed::Next(number, _)
         | Typed::Promise(number, _) => number,
@@ -82,7 +83,9 @@ fn other_subject(typed: Typed, image: &ScriptImage) -> Option<(&WaitImage, [Stri
     // Whether it waits at all is compared elsewhere.
     let wait = wait_of(image, number)?;
     let says = match (typed, &wait.slot) {
-        (Typed::Join(_, now, _), &SlotImage::Join(saved)) if saved != now => {
+        (Typed::Join(_, now, _) | Typed::ScriptEnd(_, now), &SlotImage::Join(saved))
+            if saved != now =>
+        {
             [saved, now].map(|id| format!("the script {id}"))
         }
         (Typed::OwnerEnd(_, now), &SlotImage::OwnerEnd(saved)) if saved != now => {
@@ -130,7 +133,7 @@ fn misread(
         events.find_map(|event| not(read, event, &what))
     };
     match typed {
-        Typed::OwnerEnd(..) | Typed::Next(..) | Typed::Promise(..) => None,
+        Typed::ScriptEnd(..) | Typed::OwnerEnd(..) | Typed::Next(..) | Typed::Promise(..) => None,
         Typed::Join(_, id, read) | Typed::Result(id, read) => other_result(id, read),
         Typed::Event(number, read) => match &wait_of(image, number)?.slot {
             SlotImage::Signal { topic, given, .. } => {

@@ -3,9 +3,10 @@
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
 
-use framestep::durable::{Outputs, flat, nested};
+use framestep::combine::{TryJoinAll, try_join_all};
+use framestep::durable::{flat, nested};
 use serde::de::DeserializeOwned;
 
 use crate::runtime::{ScriptHandle, start};
@@ -163,10 +164,12 @@ impl<T> Group<T> {
     /// assert_eq!(runtime.take(bridge), Some(Ok(true)));
     /// assert!(runtime.scripts().is_empty());
     /// ```
-    pub fn join(self) -> JoinGroup<T> {
-        JoinGroup {
-            outputs: Some(Outputs::of(self.scripts)),
-        }
+    #[must_use = "dropping the wait stops the scripts of the group: await it"]
+    pub fn join(self) -> TryJoinAll<ScriptHandle<T>>
+    where
+        T: DeserializeOwned,
+    {
+        try_join_all(self.scripts)
     }
 }
 
@@ -214,9 +217,15 @@ impl<T, E> Group<Result<T, E>> {
     /// }
     /// assert_eq!(runtime.take(night), Some(Ok(Err("an intruder".into()))));
     /// ```
-    pub fn try_join(self) -> TryJoinGroup<T, E> {
-        TryJoinGroup {
-            outputs: Some(Outputs::of(self.scripts)),
+    #[must_use = "dropping the wait stops the scripts of the group: await it"]
+    pub fn try_join(
+        self,
+    ) -> impl Future<Output = Result<Result<Vec<T>, E>, JoinError>> + Unpin + fmt::Debug
+    where
+        Result<T, E>: DeserializeOwned,
+    {
+        TryJoin {
+            scripts: try_join_all(self.scripts.into_iter().map(Flat)),
         }
     }
 }
@@ -229,49 +238,15 @@ impl<T> fmt::Debug for Group<T> {
     }
 }
 
-/// The future of [`Group::join`].
-#[must_use = "dropping the wait stops the scripts of the group: await it"]
-pub struct JoinGroup<T> {
-    /// `None` once it has been ready.
-    outputs: Option<Outputs<ScriptHandle<T>, T>>,
-}
-
 /// The future of [`Group::try_join`].
-#[must_use = "dropping the wait stops the scripts of the group: await it"]
-pub struct TryJoinGroup<T, E> {
-    /// `None` once it has been ready.
-    outputs: Option<Outputs<ScriptHandle<Result<T, E>>, T>>,
-}
-
-/// Polls the scripts of a group for all values. Stops those that are left when one has an error.
-#[track_caller]
-fn poll<T, V, E>(
-    outputs: &mut Option<Outputs<ScriptHandle<T>, V>>,
-    cx: &mut Context<'_>,
-    name: &str,
-    value: impl Fn(Result<T, JoinError>) -> Result<V, E>,
-) -> Poll<Result<Vec<V>, E>>
+struct TryJoin<T, E>
 where
-    T: DeserializeOwned,
+    Result<T, E>: DeserializeOwned,
 {
-    let Some(scripts) = outputs else {
-        panic!("`{name}` was polled again after it had finished");
-    };
-    let values = ready!(scripts.poll(cx, value)).map(|()| scripts.take());
-    *outputs = None;
-    Poll::Ready(values)
+    scripts: TryJoinAll<Flat<T, E>>,
 }
 
-impl<T: DeserializeOwned> Future for JoinGroup<T> {
-    type Output = Result<Vec<T>, JoinError>;
-
-    #[track_caller]
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        poll(&mut self.outputs, cx, "Group::join()", |output| output)
-    }
-}
-
-impl<T, E> Future for TryJoinGroup<T, E>
+impl<T, E> Future for TryJoin<T, E>
 where
     Result<T, E>: DeserializeOwned,
 {
@@ -279,28 +254,30 @@ where
 
     #[track_caller]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        poll(&mut self.outputs, cx, "Group::try_join()", flat).map(nested)
+        Pin::new(&mut self.scripts).poll(cx).map(nested)
     }
 }
 
-// The values are not pinned, and the handles are `Unpin`.
-impl<T> Unpin for JoinGroup<T> {}
-impl<T, E> Unpin for TryJoinGroup<T, E> {}
-
-impl<T> fmt::Debug for JoinGroup<T> {
+impl<T, E> fmt::Debug for TryJoin<T, E>
+where
+    Result<T, E>: DeserializeOwned,
+{
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let pending = self.outputs.as_ref().map_or(0, Outputs::pending);
-        f.debug_struct("JoinGroup")
-            .field("pending", &pending)
-            .finish_non_exhaustive()
+        self.scripts.fmt(f)
     }
 }
 
-impl<T, E> fmt::Debug for TryJoinGroup<T, E> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let pending = self.outputs.as_ref().map_or(0, Outputs::pending);
-        f.debug_struct("TryJoinGroup")
-            .field("pending", &pending)
-            .finish_non_exhaustive()
+/// A script that returns a `Result`, with both of its errors in one place.
+struct Flat<T, E>(ScriptHandle<Result<T, E>>);
+
+impl<T, E> Future for Flat<T, E>
+where
+    Result<T, E>: DeserializeOwned,
+{
+    type Output = Result<T, Result<E, JoinError>>;
+
+    #[track_caller]
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        Pin::new(&mut self.0).poll(cx).map(flat)
     }
 }

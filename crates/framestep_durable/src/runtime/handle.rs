@@ -1,5 +1,6 @@
 //! Handles of scripts: joining, stopping, pausing.
 
+use std::any::Any;
 use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
@@ -10,7 +11,8 @@ use std::rc::{Rc, Weak};
 use std::task::{Context, Poll, ready};
 
 use framestep::Coroutine;
-use framestep::durable::DurableWait;
+use framestep::durable::{Refused, RuntimeEnd, ended_of};
+use framestep::task::{Ended, ScriptJoin};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -22,8 +24,8 @@ use crate::runtime::expect_from_outside;
 use crate::script::join_error::Place;
 use crate::script::place;
 use crate::script::{
-    Join, JoinError, Numbered, OwnerEnd, ScriptCell, Shared, Slot, command, command_of, context,
-    unreadable,
+    Awaited, Join, JoinError, Numbered, OwnerEnd, ScriptCell, Shared, Slot, command, command_of,
+    context, unreadable,
 };
 
 /// The handle of a durable script. Awaiting it joins the script. Dropping it detaches the
@@ -181,22 +183,30 @@ impl Joins {
         self.restores == shared.handles.restores.get() || is_of_script()
     }
 
-    /// Polls the join. Returns the output as it was recorded.
-    #[track_caller]
-    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<Bytes, JoinError>> {
+    /// Polls the join, which is awaited at `at`. Returns the output as it was recorded.
+    fn poll(
+        &mut self,
+        cx: &mut Context<'_>,
+        at: &'static Location<'static>,
+    ) -> Poll<Result<Bytes, JoinError>> {
         assert!(!self.is_done, "a handle was awaited again after its result");
         let polled = match &mut self.plain {
             Some(coroutine) => Pin::new(coroutine).poll(cx).map_err(JoinError::of_plain),
-            None => self.poll_durable(cx),
+            None => self.poll_durable(cx, at),
         };
         self.is_done = polled.is_ready();
         polled
     }
 
-    #[track_caller]
-    fn poll_durable(&mut self, cx: &mut Context<'_>) -> Poll<Result<Bytes, JoinError>> {
+    fn poll_durable(
+        &mut self,
+        cx: &mut Context<'_>,
+        at: &'static Location<'static>,
+    ) -> Poll<Result<Bytes, JoinError>> {
         let id = self.id();
         let name = "join";
+        let awaiting = self.wait.expect_script(name, at);
+        let awaited = Awaited::without_event(name, at);
         let mut line = None;
         let of = self.shared.as_ptr();
         let begin = |cell: &ScriptCell| {
@@ -207,30 +217,10 @@ impl Joins {
                  await that, and `ask` for the result",
                 cell.name()
             );
-            if let Some(owner) = shared.owner_to_stop(id) {
-                expect_from_outside(cell, owner, "stop_within()");
-                return OwnerEnd::begin(&shared.owners, owner);
-            }
-            let cell = shared.scripts.get(id);
-            let coroutine = cell.as_ref().and_then(|cell| {
-                let coroutine = cell.coroutine.borrow();
-                coroutine.as_ref().map(DurableWait::end)
-            });
-            match coroutine {
-                Some(end) => Slot::Join(Box::new(Join { script: id, end })),
-                // It has ended, or is the script itself.
-                None => Slot::Replayed,
-            }
+            begin_end(cell, id)
         };
-        let recorded = self.wait.poll(name, None, begin, |cell, slot| {
-            let end = match slot {
-                Slot::Join(join) => Some(&mut join.end),
-                Slot::OwnerEnd(awaited) => Some(&mut awaited.end),
-                _ => None,
-            };
-            if end.is_some_and(|end| end.poll(cx, name).is_pending()) {
-                return Poll::Pending;
-            }
+        let recorded = self.wait.poll_at(&awaiting, awaited, begin, |cell, slot| {
+            ready!(poll_end(slot, cx, name));
             let shared = cell.shared();
             let Some(result) = shared.join(id) else {
                 assert!(
@@ -250,6 +240,29 @@ impl Joins {
             let line = context::current().and_then(|cell| cell.stop_line(line));
             error.with_line(line.as_deref())
         }))
+    }
+}
+
+/// The state of a wait for the end of a script, or of a request to stop.
+fn begin_end(cell: &ScriptCell, id: ScriptId) -> Slot {
+    let shared = cell.shared();
+    if let Some(owner) = shared.owner_to_stop(id) {
+        expect_from_outside(cell, owner, "stop_within()");
+        return OwnerEnd::begin(&shared.owners, owner);
+    }
+    let coroutine = shared.scripts.get(id).and_then(|it| it.coroutine_id());
+    match coroutine.and_then(|coroutine| shared.door.end_of(coroutine)) {
+        Some(end) => Slot::Join(Box::new(Join { script: id, end })),
+        // It has ended.
+        None => Slot::Replayed,
+    }
+}
+
+fn poll_end(slot: &mut Slot, cx: &mut Context<'_>, name: &'static str) -> Poll<()> {
+    match slot {
+        Slot::Join(join) => join.end.poll(cx, name),
+        Slot::OwnerEnd(awaited) => awaited.end.poll(cx, name),
+        _ => Poll::Ready(()),
     }
 }
 
@@ -297,7 +310,6 @@ impl<T> ScriptHandle<T> {
         self.joins.is_void(shared)
     }
 
-    /// Whether it was started outside of a durable script.
     /// Detaches the script: it continues by itself. The same as dropping the handle.
     pub fn detach(mut self) {
         self.joins.stops_on_drop = None;
@@ -388,12 +400,14 @@ impl<T> ScriptHandle<T> {
 
 impl<T> Unpin for ScriptHandle<T> {}
 
-impl<T: DeserializeOwned> Future for ScriptHandle<T> {
-    type Output = Result<T, JoinError>;
-
-    #[track_caller]
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let output = match self.joins.poll(cx) {
+impl<T: DeserializeOwned> ScriptHandle<T> {
+    /// Polls the join, which is awaited at `at`.
+    pub(super) fn poll_at(
+        &mut self,
+        cx: &mut Context<'_>,
+        at: &'static Location<'static>,
+    ) -> Poll<Result<T, JoinError>> {
+        let output = match self.joins.poll(cx, at) {
             Poll::Ready(Ok(output)) => output,
             Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
             Poll::Pending => {
@@ -408,6 +422,17 @@ impl<T: DeserializeOwned> Future for ScriptHandle<T> {
     }
 }
 
+impl<T: DeserializeOwned> Future for ScriptHandle<T> {
+    type Output = Result<T, JoinError>;
+
+    #[track_caller]
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        self.poll_at(cx, Location::caller())
+    }
+}
+
+impl<T: DeserializeOwned> ScriptJoin for ScriptHandle<T> {}
+
 impl<T> fmt::Debug for ScriptHandle<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ScriptHandle")
@@ -416,29 +441,144 @@ impl<T> fmt::Debug for ScriptHandle<T> {
     }
 }
 
-/// Joins a script: the same as awaiting its handle.
-///
-/// # Errors
-///
-/// If the script was stopped or has panicked.
-///
-/// # Panics
-///
-/// When polled outside of a durable script.
-///
-/// # Examples
-///
-/// ```
-/// # use framestep_durable::prelude::*;
-/// # #[durable]
-/// # async fn door() -> u32 { 3 }
-/// # async fn script() {
-/// let door = start(door());
-/// let coins = join(door).await.unwrap_or(0);
-/// # }
-/// ```
-pub fn join<T: DeserializeOwned>(script: ScriptHandle<T>) -> ScriptHandle<T> {
-    script
+impl ScriptId {
+    /// Makes a handle of the script, to join it: for a script that knows another one by its number, as from a
+    /// parameter. `None` if the script has ended and no handle keeps its result, or if there is no such script.
+    ///
+    /// In a durable script, this is an effect, which is recorded. The host calls it in
+    /// [`Runtime::enter`](crate::Runtime::enter): after a restore, it gets the result of a script that had a handle at
+    /// the save, until the next run begins.
+    ///
+    /// # Panics
+    ///
+    /// Outside of a durable script, and of `enter`. Of another type than the script returns, the handle panics when its
+    /// result is read.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use framestep_durable::prelude::*;
+    ///
+    /// #[durable]
+    /// async fn dig() -> u32 {
+    ///     wait_seconds(1).await;
+    ///     7
+    /// }
+    ///
+    /// #[durable]
+    /// async fn overseer(digger: ScriptId) -> Option<u32> {
+    ///     let digs = digger.handle::<u32>()?;
+    ///     digs.await.ok()
+    /// }
+    ///
+    /// let mut runtime = Runtime::new(Registry::new().script(dig).script(overseer));
+    /// let dig = runtime.start(dig());
+    /// let overseer = runtime.start(overseer(dig.id()));
+    /// for _ in 0..4 {
+    ///     runtime.run_frame(0.25);
+    /// }
+    /// assert_eq!(runtime.take(overseer), Some(Ok(Some(7))));
+    /// ```
+    #[must_use = "dropping the last handle of a script detaches it"]
+    #[track_caller]
+    pub fn handle<T: Serialize + DeserializeOwned>(self) -> Option<ScriptHandle<T>> {
+        let mut birth = None;
+        let is_there = command("handle", |shared| {
+            birth = shared.birth(self);
+            birth.is_some()
+        });
+        let place = place::place().filter(|_| is_there)?;
+        let joins = Joins::new(place.shared(), self, birth);
+        Some(ScriptHandle::of(match &place {
+            place::Place::Host(_) => joins,
+            place::Place::Script(_) if birth.is_some() => joins.returning::<T>(),
+            place::Place::Script(cell) => joins.replayed_by(cell).returning::<T>(),
+        }))
+    }
+
+    /// Waits until the script has ended, however it ends and whatever it returns. See
+    /// [`framestep::Coroutine::finished`]. For its result, join its [`handle`](Self::handle).
+    ///
+    /// # Resumes
+    ///
+    /// Like a join: as soon as the script has ended, in the same frame and phase. At once, without a wait, if it has ended
+    /// before, or if there is no such script.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future cancels the wait. Nothing is lost.
+    ///
+    /// # Panics
+    ///
+    /// When polled: outside of a durable script; or by the script itself, because it would never be over.
+    ///
+    /// # Examples
+    ///
+    /// A script that knows another one by its number, and waits for its end:
+    ///
+    /// ```
+    /// use framestep_durable::prelude::*;
+    ///
+    /// #[durable]
+    /// async fn fire() {
+    ///     wait_seconds(1).await;
+    /// }
+    ///
+    /// #[durable]
+    /// async fn smoke(fire: ScriptId) -> u64 {
+    ///     fire.ended().await;
+    ///     time().frame
+    /// }
+    ///
+    /// let mut runtime = Runtime::new(Registry::new().script(fire).script(smoke));
+    /// let fire = runtime.start(fire());
+    /// let smoke = runtime.start(smoke(fire.id()));
+    /// fire.detach();
+    /// for _ in 0..4 {
+    ///     runtime.run_frame(0.25);
+    /// }
+    /// assert_eq!(runtime.take(smoke), Some(Ok(4)));
+    /// ```
+    ///
+    /// # Source
+    ///
+    /// [`framestep::Coroutine::finished`].
+    pub fn ended(self) -> Ended {
+        ended_of(Box::new(AwaitedScript {
+            wait: Numbered::default(),
+            script: self,
+        }))
+    }
+}
+
+/// The wait for the end of a script, for framestep.
+struct AwaitedScript {
+    wait: Numbered,
+    script: ScriptId,
+}
+
+impl RuntimeEnd for AwaitedScript {
+    fn poll(
+        &mut self,
+        at: &'static Location<'static>,
+        cx: &mut Context<'_>,
+    ) -> Result<Poll<usize>, Refused> {
+        let (script, call) = (self.script, "script.ended()");
+        let cell = self.wait.own_script(call)?;
+        let awaited = Awaited::without_event(call, at);
+        let begin = |cell: &ScriptCell| begin_end(cell, script);
+        let polled = self.wait.poll_at(&cell, awaited, begin, |_, slot| {
+            poll_end(slot, cx, call).map(|()| Bytes::EMPTY)
+        });
+        if polled.is_pending() {
+            self.wait.note(|number| Typed::ScriptEnd(number, script));
+        }
+        Ok(polled.map(|_| 0))
+    }
+
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self
+    }
 }
 
 /// What can be done to a script by its number.

@@ -1,16 +1,18 @@
 //! Owners, as scripts make and use them, and the wait for the end of all their scripts.
 
-use std::future::Future;
+use std::any::Any;
 use std::panic::Location;
-use std::pin::Pin;
 use std::task::{Context, Poll};
+
+use framestep::durable::{Refused, RuntimeEnd, ended_of};
+use framestep::task::Ended;
 
 use crate::bytes::Bytes;
 use crate::events::Typed;
 use crate::ids::{ClockId, OwnerId};
 use crate::runtime::expect_from_outside;
 use crate::script::place::{Place, place};
-use crate::script::{Numbered, OwnerEnd, ScriptCell, Slot, command};
+use crate::script::{Awaited, Numbered, OwnerEnd, ScriptCell, Slot, command};
 
 /// Makes an owner below the one of this script, if that has one. Unlike [`framestep::task::owner`], it is a
 /// plain value: its scripts go on when the script ends, until something [removes](OwnerId::remove) the
@@ -205,10 +207,10 @@ impl OwnerId {
     ///
     /// [`framestep::Owner::ended`].
     pub fn ended(self) -> Ended {
-        Ended {
+        ended_of(Box::new(AwaitedOwner {
             numbered: Numbered::default(),
             owner: self,
-        }
+        }))
     }
 
     /// Whether this owner and the owners below it have no script. True for an owner that has been dropped. In a durable
@@ -223,33 +225,39 @@ impl OwnerId {
     }
 }
 
-/// The future of [`OwnerId::ended`].
-#[derive(Debug)]
-#[must_use = "futures do nothing unless you `.await` or poll them"]
-pub struct Ended {
+/// The wait for the end of an owner, for framestep.
+struct AwaitedOwner {
     numbered: Numbered,
     owner: OwnerId,
 }
 
-impl Future for Ended {
-    type Output = ();
-
-    #[track_caller]
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        let Ended { numbered, owner } = &mut *self;
-        let (owner, kind) = (*owner, "ended()");
+impl RuntimeEnd for AwaitedOwner {
+    fn poll(
+        &mut self,
+        at: &'static Location<'static>,
+        cx: &mut Context<'_>,
+    ) -> Result<Poll<usize>, Refused> {
+        let (owner, call) = (self.owner, "ended()");
+        let cell = self.numbered.own_script(call)?;
         let begin = |cell: &ScriptCell| {
-            expect_from_outside(cell, owner, kind);
+            expect_from_outside(cell, owner, call);
             OwnerEnd::begin(&cell.shared().owners, owner)
         };
-        let polled = numbered.poll(kind, None, begin, |_, slot| match slot {
-            Slot::OwnerEnd(awaited) => awaited.end.poll(cx, kind).map(|()| Bytes::EMPTY),
-            _ => Poll::Ready(Bytes::EMPTY),
-        });
+        let awaited = Awaited::without_event(call, at);
+        let polled = self
+            .numbered
+            .poll_at(&cell, awaited, begin, |_, slot| match slot {
+                Slot::OwnerEnd(awaited) => awaited.end.poll(cx, call).map(|()| Bytes::EMPTY),
+                _ => Poll::Ready(Bytes::EMPTY),
+            });
         if polled.is_pending() {
-            numbered.note(|number| Typed::OwnerEnd(number, owner));
+            self.numbered.note(|number| Typed::OwnerEnd(number, owner));
         }
-        polled.map(drop)
+        Ok(polled.map(|_| 0))
+    }
+
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self
     }
 }
 

@@ -1,14 +1,15 @@
 //! Requests to stop: which scripts have been asked, and what is stopped after some time.
 
-use std::fmt;
-use std::future::Future;
+use std::any::Any;
 use std::iter;
 use std::panic::Location;
-use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 
-use framestep::durable::expect_length_ns;
+use framestep::durable::{
+    Refused, RuntimeEnd, expect_length_ns, request_of_runtime, stop_within_of,
+};
+use framestep::task::StopWithin;
 use framestep::time::Seconds;
 
 use crate::bytes::Bytes;
@@ -101,7 +102,7 @@ impl OwnerId {
         if let Some(Place::Host(shared)) = place() {
             let request = (shared.scripts.next_id(), Birth::new());
             let joins = shared.stop_owner_within(request, self, length_ns, at);
-            return StopWithin(ScriptHandle::of(joins));
+            return wait_of(joins);
         }
         let cell = context::expect_outside_of_closures("stop_within");
         let shared = cell.shared();
@@ -111,7 +112,7 @@ impl OwnerId {
             Bytes::of(&shared.scripts.next_id().0)
         });
         let Some(made) = made else {
-            return StopWithin(ScriptHandle::of(Joins::void()));
+            return wait_of(Joins::void());
         };
         let id = ScriptId(expect_read(&made));
         let joins = match birth {
@@ -119,61 +120,70 @@ impl OwnerId {
             None => Joins::new(shared, id, None).replayed_by(&cell),
         };
         shared.stops.note_place(id, at);
-        StopWithin(ScriptHandle::of(joins))
+        wait_of(joins)
     }
 }
 
-/// The future of [`OwnerId::stop_within`]. Dropping it changes nothing: the scripts are stopped all
-/// the same.
-pub struct StopWithin(ScriptHandle<usize>);
-
-impl StopWithin {
-    /// The handle of the request, for the host, which does not await it: its result is how many scripts had to be
-    /// stopped. It is no handle of a script.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use framestep_durable::prelude::*;
-    ///
-    /// #[durable]
-    /// async fn forgetful() {
-    ///     wait_seconds(60).await;
-    /// }
-    ///
-    /// let mut runtime = Runtime::new(Registry::new().script(forgetful));
-    /// runtime.executor().on_report(|report| assert!(report.to_string().contains("read by none")));
-    /// let level = runtime.owner();
-    /// runtime.start_on(level, forgetful()).detach();
-    /// let stopped = runtime.enter(|| level.stop_within(0.5)).handle();
-    /// for _ in 0..3 {
-    ///     assert!(!runtime.enter(|| level.is_empty()));
-    ///     runtime.run_frame(0.25);
-    /// }
-    /// assert_eq!(runtime.take(stopped), Some(Ok(1)));
-    /// assert!(runtime.enter(|| level.is_empty()));
-    /// ```
-    #[must_use = "it has the number of scripts that were stopped"]
-    pub fn handle(self) -> ScriptHandle<usize> {
-        self.0
-    }
+/// The wait of a request to stop, for framestep.
+fn wait_of(joins: Joins) -> StopWithin {
+    stop_within_of(Box::new(ScriptHandle::<usize>::of(joins)))
 }
 
-impl Future for StopWithin {
-    type Output = usize;
-
-    #[track_caller]
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<usize> {
-        let stopped = Pin::new(&mut self.0).poll(cx);
+impl RuntimeEnd for ScriptHandle<usize> {
+    fn poll(
+        &mut self,
+        at: &'static Location<'static>,
+        cx: &mut Context<'_>,
+    ) -> Result<Poll<usize>, Refused> {
         // Without a result, a restore has taken the request back.
-        stopped.map(|stopped| stopped.unwrap_or(0))
+        Ok(self.poll_at(cx, at).map(|stopped| stopped.unwrap_or(0)))
+    }
+
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self
     }
 }
 
-impl fmt::Debug for StopWithin {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let id = self.0.id();
-        f.debug_tuple("StopWithin").field(&id).finish()
+/// The handle of a request to stop, for the host, which does not await it: its result is how many scripts had to be
+/// stopped. It is no handle of a script.
+///
+/// # Panics
+///
+/// If the owner is not one of a runtime, or if the wait is over.
+///
+/// # Examples
+///
+/// ```
+/// use framestep_durable::prelude::*;
+///
+/// #[durable]
+/// async fn forgetful() {
+///     wait_seconds(60).await;
+/// }
+///
+/// let mut runtime = Runtime::new(Registry::new().script(forgetful));
+/// runtime.executor().on_report(|report| assert!(report.to_string().contains("read by none")));
+/// let level = runtime.owner();
+/// runtime.start_on(level, forgetful()).detach();
+/// let stopped = ScriptHandle::from(runtime.enter(|| level.stop_within(0.5)));
+/// for _ in 0..3 {
+///     assert!(!runtime.enter(|| level.is_empty()));
+///     runtime.run_frame(0.25);
+/// }
+/// assert_eq!(runtime.take(stopped), Some(Ok(1)));
+/// assert!(runtime.enter(|| level.is_empty()));
+/// ```
+impl From<StopWithin> for ScriptHandle<usize> {
+    #[track_caller]
+    fn from(stop: StopWithin) -> Self {
+        let made = request_of_runtime(stop).and_then(|made| made.downcast().ok());
+        *made.unwrap_or_else(|| {
+            panic!(
+                "a `ScriptHandle` was asked for, at {}, of a `stop_within` that is over, or whose owner is not one of a \
+                 runtime: await it instead",
+                Location::caller()
+            )
+        })
     }
 }
 

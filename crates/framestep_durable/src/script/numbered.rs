@@ -150,7 +150,7 @@ impl Numbered {
         begin: impl FnOnce(&ScriptCell) -> Slot,
         poll: impl FnOnce(&ScriptCell, &mut Slot) -> Poll<Bytes>,
     ) -> Poll<Bytes> {
-        let cell = self.expect_script(kind);
+        let cell = self.expect_script(kind, Location::caller());
         self.poll_known(&cell, kind, event, begin, poll)
     }
 
@@ -271,18 +271,24 @@ impl Numbered {
         Poll::Ready(value)
     }
 
-    /// The script that polls the wait.
+    /// The script that polls the wait, at `at`.
     ///
     /// # Panics
     ///
     /// If there is none, or the wait is over.
     #[inline]
-    #[track_caller]
-    pub(crate) fn expect_script(&self, name: &str) -> Rc<ScriptCell> {
+    pub(crate) fn expect_script(
+        &self,
+        name: &str,
+        at: &'static Location<'static>,
+    ) -> Rc<ScriptCell> {
         if let State::Done = self.state {
             panic!("`{name}` was polled again after it had finished");
         }
-        context::expect_outside_of_closures(name)
+        match context::current() {
+            Some(cell) if !cell.is_in_closure() => cell,
+            other => context::refuse(name, other.as_deref(), at),
+        }
     }
 
     /// The script that polls the wait, which only scripts have.

@@ -230,6 +230,14 @@ impl Awaited {
         Awaited { call, event, at }
     }
 
+    pub(crate) fn without_event(call: &'static str, at: &'static Location<'static>) -> Self {
+        Awaited {
+            call,
+            event: None,
+            at,
+        }
+    }
+
     pub(crate) fn at(call: &'static str, event: Event, at: &'static Location<'static>) -> Self {
         let event = Some(event);
         Awaited { call, event, at }

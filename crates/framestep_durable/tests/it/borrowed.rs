@@ -28,7 +28,11 @@ fn use_runtime() {
         host.executor().named(&STAGE).unwrap().set(Uses(0));
         let (id, name) = host.scripts()[0];
         assert_eq!(name, "tries");
-        let handle = host.handle::<u32>(id).unwrap();
+        let handle = host
+            .executor()
+            .enter(|| id.handle::<u32>())
+            .flatten()
+            .unwrap();
         assert_eq!(host.result(&handle), None);
         USED.set(USED.get() + 1);
     }

@@ -75,7 +75,7 @@ fn effects_of_destructors_in_a_caught_panic_are_replayed() {
     runtime.verify().unwrap();
     let mut loaded = blank();
     loaded.restore(&reread(&runtime), Policy::Fail).unwrap();
-    let handle = loaded.handle::<u32>(id).unwrap();
+    let handle = loaded.enter(|| id.handle::<u32>()).unwrap();
     for _ in 0..5 {
         loaded.run_frame_with(&mut count, 0.1);
     }

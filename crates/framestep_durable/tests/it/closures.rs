@@ -168,7 +168,9 @@ fn the_host_stops_with_its_handle_unless_a_restore_came_between() {
     assert!(!kept.stop(), "it names nothing any more");
     drop(kept);
     assert_eq!(runtime.scripts().len(), 1);
-    let again = runtime.handle::<()>(ScriptId::from_raw(1)).unwrap();
+    let again = runtime
+        .enter(|| ScriptId::from_raw(1).handle::<()>())
+        .unwrap();
     assert!(again.stop());
     assert!(matches!(
         runtime.take(again),

@@ -659,7 +659,7 @@ fn a_script_knows_its_number_its_name_and_the_length_of_its_frame() {
     let mut runtime = Runtime::new(registry());
     runtime.restore(&save, Policy::Fail).unwrap();
     let script = runtime
-        .handle::<Vec<(bool, String, f32)>>(script.id())
+        .enter(|| script.id().handle::<Vec<(bool, String, f32)>>())
         .unwrap();
     runtime.run_frame(0.125);
     let expected = |is| (is, "child".to_owned(), 0.125);

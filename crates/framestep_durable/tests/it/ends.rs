@@ -117,13 +117,13 @@ fn a_handle_of_the_host_finds_its_script_after_a_restore() {
     let mut second = runtime();
     let save = SaveState::from_bytes(&file).unwrap();
     second.restore(&save, Policy::Fail).unwrap();
-    let again = second.handle::<u32>(handle.id()).unwrap();
+    let again = second.enter(|| handle.id().handle::<u32>()).unwrap();
     assert!(second.result(&again).is_none());
     for _ in 0..100 {
         second.run_frame_with(&mut log, 0.1);
     }
     assert_eq!(second.take(again), Some(Ok(0)));
-    assert!(second.handle::<u32>(handle.id()).is_none());
+    assert!(second.enter(|| handle.id().handle::<u32>()).is_none());
     assert_eq!(ALIVE.get(), 1);
 }
 

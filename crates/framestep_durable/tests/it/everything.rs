@@ -459,7 +459,7 @@ fn leave(runtime: &mut Runtime, owner: OwnerId) {
     for frames in [1, 90] {
         runtime.start_on(owner, Helper::Serves(frames)).detach();
     }
-    runtime.enter(|| owner.stop_within(0.3)).handle().detach();
+    ScriptHandle::from(runtime.enter(|| owner.stop_within(0.3))).detach();
 }
 
 /// The game in the middle of everything.

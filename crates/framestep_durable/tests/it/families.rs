@@ -212,7 +212,7 @@ fn a_handle_of_the_host_reads_a_result_a_panic_or_a_stop_from_before_the_save() 
     assert!(second.scripts().is_empty());
     for handle in [&ended, &panicked, &stopped] {
         assert!(!second.is_alive(handle.id()));
-        let again = second.handle::<u64>(handle.id()).unwrap();
+        let again = second.enter(|| handle.id().handle::<u64>()).unwrap();
         assert_eq!(second.result(&again), first.result(handle));
     }
     assert_eq!(first.result(&ended), Some(Ok(1)));
@@ -224,8 +224,12 @@ fn a_handle_of_the_host_reads_a_result_a_panic_or_a_stop_from_before_the_save() 
         first.result(&panicked),
         Some(Err(JoinError::Panicked(_)))
     ));
-    assert!(second.handle::<u64>(detached_id).is_none());
-    assert!(second.handle::<u64>(ScriptId::from_raw(99)).is_none());
+    assert!(second.enter(|| detached_id.handle::<u64>()).is_none());
+    assert!(
+        second
+            .enter(|| ScriptId::from_raw(99).handle::<u64>())
+            .is_none()
+    );
 }
 
 #[test]
@@ -263,7 +267,7 @@ fn a_save_right_after_a_restore_takes_no_result_from_the_host() {
     let mut first = blank();
     first.start(Leaves).detach();
     let id = first.scripts()[1].0;
-    let of_the_host = first.handle::<u32>(id).unwrap();
+    let of_the_host = first.enter(|| id.handle::<u32>()).unwrap();
     let alive = reread(&first);
     for _ in 0..9 {
         first.run_frame(0.1);
@@ -274,10 +278,14 @@ fn a_save_right_after_a_restore_takes_no_result_from_the_host() {
     let mut second = blank();
     second.restore(&alive, Policy::Fail).unwrap();
     second.verify().unwrap();
-    let again = second.handle::<u32>(id).expect("no run has begun");
+    let again = second
+        .enter(|| id.handle::<u32>())
+        .expect("no run has begun");
     assert_eq!(second.result(&again), None);
     second.restore(&ended, Policy::Fail).unwrap();
     second.verify().unwrap();
-    let again = second.handle::<u32>(id).expect("no run has begun");
+    let again = second
+        .enter(|| id.handle::<u32>())
+        .expect("no run has begun");
     assert_eq!(second.take(again), Some(Ok(1)));
 }

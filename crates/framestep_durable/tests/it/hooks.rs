@@ -104,7 +104,9 @@ fn a_save_state_by_the_waker_of_the_host_has_all_scripts_of_an_event_woken() {
         let mut later = blank();
         later.restore(&save, Policy::Fail).unwrap();
         let ids = handles.iter().map(ScriptHandle::id);
-        let kept: Vec<_> = ids.map(|id| later.handle::<u32>(id).unwrap()).collect();
+        let kept: Vec<_> = ids
+            .map(|id| later.enter(|| id.handle::<u32>()).unwrap())
+            .collect();
         later.run_frame(0.1);
         for handle in kept {
             assert_eq!(later.take(handle), Some(Ok(7)), "{waits:?}");
@@ -190,7 +192,11 @@ fn a_restore_with_hooks_that_panic_succeeds() {
     }));
     assert!(restored.is_ok_and(|restored| restored.is_ok()));
     drop(hook);
-    let waits = host.handle::<u32>(waits.id()).unwrap();
+    let waits = host
+        .executor()
+        .enter(|| waits.id().handle::<u32>())
+        .flatten()
+        .unwrap();
     for _ in 0..2 {
         runtime.borrow_mut().run_frame(0.1);
     }

@@ -59,10 +59,10 @@ fn an_event_reaches_the_scripts_of_its_key_before_and_after_a_load() {
             if loads {
                 runtime = reloaded(&runtime);
             }
-            let handles = ids.map(|id| runtime.handle::<Option<u32>>(id).unwrap());
+            let handles = ids.map(|id| runtime.enter(|| id.handle::<Option<u32>>()).unwrap());
             call(&runtime);
             if loads {
-                let handle = runtime.handle::<Option<u32>>(ids[1]).unwrap();
+                let handle = runtime.enter(|| ids[1].handle::<Option<u32>>()).unwrap();
                 drop(handles);
                 runtime.run_frame(0.1);
                 assert_eq!(runtime.take(handle), Some(Ok(Some(5))));
@@ -118,7 +118,9 @@ fn a_value_is_kept_until_it_is_removed() {
     assert!(runtime.named(&STAGE.keyed(4)).remove());
     assert_eq!(runtime.named(&STAGE.keyed(4)).get(), 0);
     let mut runtime = reloaded(&runtime);
-    let waits = runtime.handle::<Option<u32>>(waits.id()).unwrap();
+    let waits = runtime
+        .enter(|| waits.id().handle::<Option<u32>>())
+        .unwrap();
     runtime.run_frame(0.1);
     assert_eq!(runtime.take(waits), Some(Ok(Some(0))), "it is a change");
     let text = runtime.save().unwrap().to_string();

@@ -307,7 +307,7 @@ fn a_filter_reads_all_events_however_long_it_was_paused() {
         if loads {
             (runtime, heard) = reloaded(&runtime);
         }
-        let waits = runtime.handle::<u32>(id).unwrap();
+        let waits = runtime.enter(|| id.handle::<u32>()).unwrap();
         runtime.enter(|| resume(id));
         runtime.run_frame(0.1);
         assert_eq!(runtime.take(waits), Some(Ok(7)));
@@ -535,11 +535,11 @@ fn results_without_a_handle_are_dropped() {
     let dropped = runtime.start(waits()).id();
     runtime.named(&HIT).emit(1);
     runtime.run_frame(0.1);
-    assert!(runtime.handle::<u32>(dropped).is_none());
+    assert!(runtime.enter(|| dropped.handle::<u32>()).is_none());
     let (mut runtime, _) = reloaded(&runtime);
-    assert!(runtime.handle::<u32>(kept.id()).is_some());
+    assert!(runtime.enter(|| kept.id().handle::<u32>()).is_some());
     runtime.run_frame(0.1);
-    assert!(runtime.handle::<u32>(kept.id()).is_none());
+    assert!(runtime.enter(|| kept.id().handle::<u32>()).is_none());
 }
 
 fn the_places_of_the_last_panics_are_kept() {

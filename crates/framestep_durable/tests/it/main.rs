@@ -9,6 +9,7 @@
 
 mod after_wait;
 mod borrowed;
+mod by_number;
 mod carried;
 mod caught;
 mod changed_code;
@@ -18,6 +19,7 @@ mod cleaning_up;
 mod clocks;
 mod closures;
 mod combinators;
+mod compile_fail;
 mod damaged_lists;
 mod described;
 mod destructors;
@@ -66,6 +68,7 @@ mod refused_calls;
 mod reload;
 mod removals;
 mod requests;
+mod resets;
 mod resimulated;
 mod scenes;
 mod seats;

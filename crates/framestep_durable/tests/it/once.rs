@@ -227,7 +227,7 @@ fn a_closure_that_panics_has_not_been_called_and_another_type_is_an_error() {
     let save = SaveState::from_bytes(&runtime.save().unwrap().to_bytes()).unwrap();
     let mut runtime = blank();
     runtime.restore(&save, Policy::Fail).unwrap();
-    let clumsy = runtime.handle::<String>(clumsy).unwrap();
+    let clumsy = runtime.enter(|| clumsy.handle::<String>()).unwrap();
     runtime.run_frame_with(&mut world, 0.1);
     let end = runtime.take(clumsy).unwrap().unwrap();
     assert_eq!(

@@ -135,7 +135,7 @@ fn a_resolver_in_the_state_of_another_script_resolves_it() {
     let mut runtime = blank();
     let script = runtime.start(delegates()).id();
     for _ in 0..2 {
-        let handle = runtime.handle::<u32>(script).unwrap();
+        let handle = runtime.enter(|| script.handle::<u32>()).unwrap();
         runtime.run_frame(0.1);
         assert_eq!(
             runtime.scripts().len(),

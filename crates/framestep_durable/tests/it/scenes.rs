@@ -810,10 +810,10 @@ impl Scene {
             22 => drop(runtime.named(&COUNT.keyed(number % 3)).remove()),
             23 => runtime.named(&SEATS).set_count(number as usize % 4),
             24 => drop(runtime.enter(|| request_stop(script))),
-            25 if number < 3 => runtime
-                .enter(|| owner.stop_within(length(50 * number)))
-                .handle()
-                .detach(),
+            25 if number < 3 => {
+                let stopped = runtime.enter(|| owner.stop_within(length(50 * number)));
+                ScriptHandle::from(stopped).detach();
+            }
             26 if number < 3 => runtime.enter(|| owner.request_stop()),
             27 => drop(runtime.named(&BELL).emit_one(number)),
             28 => drop(runtime.named(&TAP).emit_one(number)),

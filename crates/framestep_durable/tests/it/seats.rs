@@ -217,7 +217,7 @@ fn try_acquire_takes_what_is_there_and_is_recorded() {
         assert_eq!(runtime.holders(&SEATS), [script.id(); 2]);
         reloaded(&runtime)
     };
-    let script = runtime.handle::<[bool; 3]>(script.id()).unwrap();
+    let script = runtime.enter(|| script.id().handle::<[bool; 3]>()).unwrap();
     runtime.run_frame(0.1);
     runtime.run_frame(0.1);
     assert_eq!(runtime.take(script), Some(Ok([true, true, false])));

@@ -1,6 +1,7 @@
 //! Signals and values: which scripts receive them, in which order, and what they return.
 
 use std::cell::RefCell;
+use std::rc::Rc;
 
 use framestep_durable::{RuntimeHandle, prelude::*};
 
@@ -347,5 +348,35 @@ fn a_subscription_to_a_value_misses_no_change_and_is_not_late() {
             runtime.run_frame_with(&mut log, 0.1);
         }
         assert_eq!(log, [(1, 2), (2, 3), (4, 6)], "{loads}");
+    }
+}
+
+#[test]
+fn a_watch_that_two_lines_declare_is_reported_once() {
+    const EARLY: Watch<u32> = watch("stage", || 1);
+    const LATE: Watch<u32> = watch("stage", || 2);
+
+    let runtime = Runtime::new(Registry::new());
+    let told = Rc::new(RefCell::new(Vec::new()));
+    let log = told.clone();
+    runtime
+        .executor()
+        .on_report(move |report| log.borrow_mut().push(report.to_string()));
+    assert_eq!(runtime.named(&EARLY).get(), 1);
+    assert!(told.borrow().is_empty(), "{told:?}");
+    // Each line reads the start value that it has itself, as long as nothing sets the watch.
+    for _ in 0..2 {
+        assert_eq!(runtime.named(&LATE).get(), 2);
+    }
+    let told = told.borrow();
+    let [only] = told.as_slice() else {
+        panic!("{told:#?}");
+    };
+    for part in [
+        "the watch `stage` is declared at",
+        file!(),
+        "Declare one constant",
+    ] {
+        assert!(only.contains(part), "{only}");
     }
 }

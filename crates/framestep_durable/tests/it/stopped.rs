@@ -152,18 +152,18 @@ const WALK: ScriptId = ScriptId::from_raw(2);
 fn until_stopped(
     way: Way, owner: OwnerId, files: bool, runtime: &mut Runtime, world: &mut World,
 ) -> ScriptHandle<()> {
-    let mut handle = runtime.handle(WALK).unwrap();
+    let mut handle = runtime.enter(|| WALK.handle()).unwrap();
     while runtime.is_alive(WALK) {
         if files {
             runtime.restore(&reread(runtime), Policy::Fail).unwrap();
-            handle = runtime.handle(WALK).unwrap();
+            handle = runtime.enter(|| WALK.handle()).unwrap();
         }
         if runtime.time().frame == 3 {
             world.line = match way {
                 Way::HostNumber => { runtime.enter(|| stop(WALK)); Some(line!()) }
                 Way::HostHandle => { handle.stop(); Some(line!()) }
                 Way::HostStopAll => { runtime.enter(|| owner.stop_all()); Some(line!()) }
-                Way::HostWithin => { runtime.enter(|| owner.stop_within(0.25)).handle().detach(); Some(line!()) }
+                Way::HostWithin => { ScriptHandle::from(runtime.enter(|| owner.stop_within(0.25))).detach(); Some(line!()) }
                 Way::HostDropsOwner => { runtime.enter(|| owner.remove()); Some(line!()) }
                 Way::HostDeactivates => { runtime.enter(|| owner.set_active(false)); Some(line!()) }
                 Way::WithHandle => { runtime.enter(|| stop(ScriptId::from_raw(1))); None }
@@ -200,7 +200,7 @@ fn each_way_of_stopping_is_named_also_after_a_save_and_a_rollback() {
             ..World::default()
         };
         runtime.start(Director { way, owner }).detach();
-        let _kept = runtime.handle::<()>(WALK);
+        let _kept = runtime.enter(|| WALK.handle::<()>());
         let before = runtime.save().unwrap();
         let handle = until_stopped(way, owner, false, &mut runtime, &mut world);
 
@@ -220,7 +220,7 @@ fn each_way_of_stopping_is_named_also_after_a_save_and_a_rollback() {
         assert!(save.to_string().contains(&format!("ended: #2: {text}\n")));
         let mut other = quiet(registry());
         other.restore(&save, Policy::Fail).unwrap();
-        let restored = other.handle(WALK).unwrap();
+        let restored = other.enter(|| WALK.handle()).unwrap();
         assert_eq!(other.save_state().unwrap().to_bytes(), file, "{way:?}");
         let error_of = |runtime: &Runtime, handle: ScriptHandle<()>| {
             runtime.take(handle).unwrap().unwrap_err().to_string()

@@ -265,7 +265,7 @@ fn a_script_that_catches_the_panic_of_a_wait_for_its_own_end_is_saved_and_loaded
         let mut other = quiet(registry());
         let save = SaveState::from_bytes(&file).unwrap();
         other.restore(&save, Policy::Fail).unwrap();
-        let quest = other.handle::<bool>(quest.id()).unwrap();
+        let quest = other.enter(|| quest.id().handle::<bool>()).unwrap();
         for _ in 0..4 {
             other.run_frame(0.25);
         }
@@ -285,9 +285,9 @@ fn a_request_is_saved_with_its_deadline_and_is_no_script() {
     runtime.lend(&mut log, |runtime| {
         runtime.start_on(level, Actor::Deaf).detach();
     });
-    let stopped = runtime.enter(|| level.stop_within(1)).handle();
+    let stopped = ScriptHandle::from(runtime.enter(|| level.stop_within(1)));
     assert_eq!((runtime.scripts().len(), runtime.executor().len()), (1, 1));
-    assert!(runtime.handle::<usize>(stopped.id()).is_some());
+    assert!(runtime.enter(|| stopped.id().handle::<usize>()).is_some());
     runtime.run_frame_with(&mut log, 0.25);
     runtime.run_frame_with(&mut log, 0.25);
     let save = runtime.save().unwrap();
@@ -317,7 +317,7 @@ fn a_request_is_saved_with_its_deadline_and_is_no_script() {
         )
         .unwrap();
     assert_eq!(other.checksum().unwrap(), save.checksum());
-    let stopped = other.handle::<usize>(stopped.id()).unwrap();
+    let stopped = other.enter(|| stopped.id().handle::<usize>()).unwrap();
     assert_eq!(end(&mut other, &stopped), expected);
     // Its number is that of a script, and no script can be stopped or paused by it.
     assert!(!stopped.stop() && !other.is_alive(stopped.id()));
@@ -330,7 +330,7 @@ fn what_is_started_after_the_owner_has_ended_goes_on_after_a_restore_too() {
     let mut log = Log::new();
     let stopped = runtime.lend(&mut log, |runtime| {
         runtime.start_on(level, Actor::Fades(1)).detach();
-        let stopped = runtime.enter(|| level.stop_within(1)).handle();
+        let stopped = ScriptHandle::from(runtime.enter(|| level.stop_within(1)));
         runtime.enter(|| level.stop_all());
         runtime.start_on(level, Actor::Deaf).detach();
         stopped
@@ -338,7 +338,7 @@ fn what_is_started_after_the_owner_has_ended_goes_on_after_a_restore_too() {
     let save = SaveState::from_bytes(&runtime.save().unwrap().to_bytes()).unwrap();
     let mut other = quiet(registry());
     other.restore(&save, Policy::Fail).unwrap();
-    let handle = other.handle::<usize>(stopped.id()).unwrap();
+    let handle = other.enter(|| stopped.id().handle::<usize>()).unwrap();
     for runtime in [&mut runtime, &mut other] {
         for _ in 0..9 {
             runtime.run_frame_with(&mut log, 0.25);
@@ -366,11 +366,12 @@ fn a_request_that_no_script_has_read_is_reported_with_the_line_of_the_call() {
         runtime.start_on(mixed, Actor::Deaf).detach();
         runtime.start_on(mixed, Actor::Fades(0)).detach();
     });
-    let stopped = [deaf, mixed].map(|owner| runtime.enter(|| owner.stop_within(0.25)).handle());
+    let stopped =
+        [deaf, mixed].map(|owner| ScriptHandle::from(runtime.enter(|| owner.stop_within(0.25))));
     let save = runtime.save().unwrap();
     let ids = stopped.map(|stopped| stopped.id());
     runtime.restore(&save, Policy::Fail).unwrap();
-    let stopped = ids.map(|id| runtime.handle::<usize>(id).unwrap());
+    let stopped = ids.map(|id| runtime.enter(|| id.handle::<usize>()).unwrap());
     for _ in 0..3 {
         runtime.run_frame_with(&mut log, 0.25);
     }
@@ -429,7 +430,7 @@ fn the_end_of_an_owner_that_was_dropped_has_come() {
     let file = runtime.save().unwrap().to_bytes();
     let save = SaveState::from_bytes(&file).unwrap();
     runtime.restore(&save, Policy::Fail).unwrap();
-    let early = runtime.handle::<u64>(early.id()).unwrap();
+    let early = runtime.enter(|| early.id().handle::<u64>()).unwrap();
     runtime.run_frame(0.1);
     assert_eq!(runtime.take(early), Some(Ok(2)));
 }

@@ -203,7 +203,12 @@ fn a_handle_of_another_timeline_does_nothing_to_the_script_that_has_its_number()
         .rollback(&reading.into_send().into_save_state())
         .unwrap();
     assert!(!draws.stop() && reads.pause() && reads.resume());
-    assert!(runtime.handle::<String>(reads.id()).unwrap().stop());
+    assert!(
+        runtime
+            .enter(|| reads.id().handle::<String>())
+            .unwrap()
+            .stop()
+    );
     assert!(runtime.take(reads).unwrap().is_err());
     assert_eq!(runtime.take(draws), None);
 }

@@ -246,3 +246,49 @@ fn a_restore_refuses_a_script_that_now_waits_for_what_is_not_recorded() {
         }
     }
 }
+
+/// One branch tells the other: with a channel, or with a promise.
+#[durable]
+async fn tells(is_recorded: bool) -> u32 {
+    if is_recorded {
+        let (id, found) = promise("found");
+        let sends = async {
+            wait_seconds(0.25).await;
+            id.send(7).unwrap();
+            wait_seconds(0.25).await;
+        };
+        return join!(found, sends).0.unwrap();
+    }
+    let (sender, receiver) = futures::channel::oneshot::channel();
+    let sends = async {
+        wait_seconds(0.25).await;
+        sender.send(7).unwrap();
+        wait_seconds(0.25).await;
+    };
+    join!(receiver, sends).0.unwrap()
+}
+
+/// What has the waker of a script is hidden in it: that may be another thread as well. So a channel is refused, even
+/// between two branches, where a replay would do the same.
+#[test]
+fn a_channel_between_two_branches_is_refused_and_a_promise_is_saved() {
+    let registry = Registry::new().script(tells);
+    let begun = |is_recorded| {
+        let mut runtime = Runtime::new(registry.clone());
+        let script = runtime.start(tells(is_recorded));
+        runtime.run_frame(0.125);
+        (runtime, script)
+    };
+    let error = begun(false).0.save_state().unwrap_err().to_string();
+    for part in ["`tells` (#1)", "not recorded"] {
+        assert!(error.contains(part), "{error}");
+    }
+    let (mut runtime, script) = begun(true);
+    for _ in 0..3 {
+        let save = runtime.save_state().unwrap();
+        runtime.run_frame(0.125);
+        runtime.rollback(&save).unwrap();
+        runtime.run_frame(0.125);
+    }
+    assert_eq!(runtime.take(script), Some(Ok(7)));
+}

@@ -96,7 +96,11 @@ fn a_run_that_is_refused_leaves_the_results_that_the_host_may_still_ask_for() {
     let mut runtime: Shared = Rc::new(RefCell::new(runtime));
     let started = lender.lend(&mut runtime, |_| host.start(RunsItself));
     assert_eq!(host.take(started.unwrap()), Some(Ok(())));
-    let sleeps = host.handle(sleeps.id()).expect("no run has begun");
+    let sleeps = host
+        .executor()
+        .enter(|| sleeps.id().handle())
+        .flatten()
+        .expect("no run has begun");
     assert_eq!(host.take::<u32>(sleeps), Some(Ok(1)));
 }
 
@@ -114,15 +118,15 @@ fn a_handle_from_before_a_rollback_does_not_take_the_result_with_it() {
     runtime.rollback(&save).unwrap();
     drop(old);
     let new = runtime
-        .handle::<u32>(id)
+        .enter(|| id.handle::<u32>())
         .expect("it had a handle at the save");
     assert_eq!(runtime.result(&new), Some(Ok(1)));
     // Handles that it gets from now on count as ever.
     drop(new);
-    assert!(runtime.handle::<u32>(id).is_none());
+    assert!(runtime.enter(|| id.handle::<u32>()).is_none());
 
     // Without a handle, the result is there until the next run.
     runtime.rollback(&save).unwrap();
     runtime.run_frame(0.1);
-    assert!(runtime.handle::<u32>(id).is_none());
+    assert!(runtime.enter(|| id.handle::<u32>()).is_none());
 }

@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use crate::events::Loss;
 use crate::ids::{OwnerId, ScriptId};
 use crate::journal::long::LongChapter;
-use crate::runtime::{Joins, ScriptHandle};
+use crate::runtime::ScriptHandle;
 use crate::script::{Code, DurableScript, JoinError, Making, Registry, Shared, begin_once};
 
 /// The part of a [`Runtime`](crate::Runtime) that needs no exclusive access: its scripts, its questions, and what it
@@ -153,18 +153,6 @@ impl RuntimeHandle {
         self.shared.expect_alive("owner");
         let owner = self.shared.add_owner(None, None);
         owner.expect("it is below none")
-    }
-
-    /// A handle to a script that is alive, or that has ended and still has a handle. After a
-    /// restore, the result of a script that had a handle at the save is kept until the next
-    /// run begins. `None` if there is no such script.
-    ///
-    /// # Panics
-    ///
-    /// When its result is read, if that is not a `T`.
-    pub fn handle<T>(&self, id: ScriptId) -> Option<ScriptHandle<T>> {
-        let birth = self.shared.birth(id)?;
-        Some(ScriptHandle::of(Joins::new(&self.shared, id, Some(birth))))
     }
 
     /// The result of a script, if it has ended. Otherwise the script is detached.
