@@ -280,7 +280,7 @@ pub(crate) fn name() -> Option<&'static str> {
 /// Panics if the coroutine that is polled or replayed here records what it does: `call` cannot be recorded.
 #[inline]
 #[track_caller]
-pub(crate) fn refuse(call: &'static str) {
+pub fn refuse(call: &'static str) {
     if is_recording() {
         refuse_here(call);
     }
