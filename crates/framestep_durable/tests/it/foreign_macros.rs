@@ -1,6 +1,6 @@
 //! The macros that poll several futures, of framestep and of other crates, in functions with `#[durable]`.
 
-use framestep_durable as engine;
+use framestep_durable::prelude as engine;
 use framestep_durable::prelude::*;
 use futures::FutureExt;
 

@@ -1,6 +1,6 @@
 //! Which list a name stands for that a loop goes over.
 
-use super::{builds, line, loads, say, talks};
+use super::{builds, loads, talks};
 
 /// A list of the world, of which the code says nothing.
 fn of_world() -> Vec<&'static str> {
@@ -85,4 +85,32 @@ fn a_field_is_looked_up_only_in_a_constant_itself() {
         }
     });
     loads(&builds).are_right();
+}
+
+#[test]
+fn of_a_long_list_no_more_items_are_printed_than_can_be_told() {
+    use std::fmt;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use framestep_durable::prelude::*;
+
+    static PRINTED: AtomicU32 = AtomicU32::new(0);
+    struct Pixel;
+    impl fmt::Debug for Pixel {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            PRINTED.fetch_add(1, Ordering::Relaxed);
+            f.write_str("pixel")
+        }
+    }
+    static PIXELS: [Pixel; 100_000] = [const { Pixel }; 100_000];
+    #[durable]
+    async fn draws() {
+        for pixel in &PIXELS {
+            let Pixel = pixel;
+            wait_seconds(1).await;
+        }
+    }
+
+    let _ = Registry::new().script(draws);
+    assert!(PRINTED.load(Ordering::Relaxed) <= 1_001);
 }
