@@ -99,6 +99,10 @@ impl<T> Resolver<T> {
     ///
     /// Returns the value if the promise was dropped.
     ///
+    /// # Panics
+    ///
+    /// In a durable script, except in its closures: it could not be saved. So do the other methods.
+    ///
     /// # Examples
     ///
     /// ```
@@ -241,7 +245,7 @@ impl<T> Promise<T> {
     ///
     /// # Panics
     ///
-    /// On a promise of a durable script, outside of it or in a closure of it.
+    /// On a promise of a durable script, outside of it or in a closure of it; in a durable script, on any other one.
     #[doc(alias = "try_recv")]
     #[track_caller]
     pub fn try_take(&mut self) -> Result<Option<T>, Canceled> {

@@ -155,7 +155,7 @@ impl Registration {
     #[cold]
     #[track_caller]
     fn renew_shell(&mut self, list: WaitList) {
-        if !recording::is_here(self.tag.executor) {
+        if !recording::is_recorded_by(self.tag.executor) {
             another_script("a wait", Location::caller());
         }
         self.cancel(list);

@@ -676,8 +676,3 @@ pub(crate) fn tick_due(registration: &Registration) -> Option<i128> {
     };
     recorded(due).flatten()
 }
-
-/// Whether the recorder of this number is that of the coroutine that is polled or replayed here.
-pub(crate) fn is_here(serial: u32) -> bool {
-    recorded(|recording| recording.serial == serial) == Some(true)
-}
