@@ -7,7 +7,6 @@ use std::panic::Location;
 use std::rc::Rc;
 use std::time::Duration;
 
-use crate::core::base::call;
 use crate::core::base::key::{TaskKey, WaitKey};
 use crate::core::cold::Cold;
 use crate::core::life::end;
@@ -22,7 +21,7 @@ use crate::core::view::{Script, View};
 use crate::core::{Core, run, wake};
 use crate::executor::Executor;
 use crate::image::{ClockNames, Damaged, Reader, Writer};
-use crate::inspect::{Line, Report, SpawnError};
+use crate::inspect::{Hook, Line, Report, SpawnError};
 use crate::lend::{self, Dismissed, LendError, Origin};
 use crate::task::coroutine::{Coroutine, CoroutineId, Finished};
 use crate::task::owner::Owner;
@@ -209,10 +208,14 @@ impl Door {
     }
 
     /// Calls a hook of the host, as no part of the coroutine being polled. Its panic is reported,
-    /// or passed on by the run.
-    pub fn call_hook(&self, name: &'static str, hook: impl FnOnce()) {
-        if let Err(payload) = report::as_host(&self.core, || call::catch(hook)) {
-            panics::hook_panicked(&self.core, name, payload);
+    /// or passed on by the run. Returns whether there is one that is not being called already.
+    pub fn call_hook<E>(&self, name: &'static str, hook: &Hook<E>, event: &E) -> bool {
+        match report::as_host(&self.core, || hook.call(event)) {
+            Ok(is_set) => is_set,
+            Err(payload) => {
+                panics::hook_panicked(&self.core, name, payload);
+                true
+            }
         }
     }
 

@@ -15,9 +15,10 @@ mod source;
 mod wait;
 
 pub use crate::core::scope::recording::{
-    is_recorded_by, number_of_recorder, poll_heard, record, replay, unrecorded,
+    is_recorded_by, number_of_recorder, poll_heard, record, refuse, replay, unrecorded,
 };
 pub use crate::image::{ClockNames, Damaged, Reader, Writer};
+pub use crate::inspect::hook::Hook;
 pub use crate::inspect::to_stderr;
 pub use crate::task::owner::outputs::{flat, nested};
 pub use crate::task::owner::stop::expect_length_ns;

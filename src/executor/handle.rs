@@ -11,9 +11,10 @@ use futures::task::{LocalSpawn, SpawnError};
 
 use crate::core::base::key::TaskKey;
 use crate::core::life::end;
+use crate::core::scope::{self, recording};
 use crate::core::view::View;
 use crate::core::wake::calls;
-use crate::core::{Core, pause, report, scope};
+use crate::core::{Core, pause, report};
 use crate::inspect::{self, Snapshot, TraceEvent};
 use crate::sync::{Named, named_in};
 use crate::task::coroutine::{self, Coroutine, CoroutineId, OutputSource, Place, ScriptBuilder};
@@ -149,7 +150,9 @@ impl Handle {
 
     /// Like [`Executor::enter`]. If the executor has been dropped, returns `None` and does
     /// not call `f`.
+    #[track_caller]
     pub fn enter<R>(&self, f: impl FnOnce() -> R) -> Option<R> {
+        recording::refuse("Handle::enter");
         let core = self.core()?;
         Some(scope::call_in(&core, f))
     }

@@ -22,7 +22,7 @@ use crate::core::pause;
 use crate::core::phase::frame;
 use crate::core::report::panics;
 use crate::core::run;
-use crate::core::scope;
+use crate::core::scope::{self, recording};
 use crate::sync::{Named, named_in};
 use crate::task::coroutine::{self, Coroutine, CoroutineId, Place, ScriptBuilder};
 use crate::task::owner::Owner;
@@ -455,6 +455,10 @@ impl Executor {
     /// [`start`](crate::start), [`stop`](crate::stop) and [`time`](crate::time()) use this
     /// executor. If a coroutine of this executor calls it, `f` is a part of that coroutine.
     ///
+    /// # Panics
+    ///
+    /// In a durable script, except in its closures: a load would call `f` again.
+    ///
     /// # Examples
     ///
     /// ```
@@ -463,7 +467,9 @@ impl Executor {
     /// let sum = executor.enter(|| spawn(async { 1 + 2 }));
     /// assert_eq!(executor.run_until(sum, 0.1).unwrap(), 3);
     /// ```
+    #[track_caller]
     pub fn enter<R>(&self, f: impl FnOnce() -> R) -> R {
+        recording::refuse("Executor::enter");
         scope::call_in(&self.core, f)
     }
 

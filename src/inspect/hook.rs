@@ -8,14 +8,15 @@ use crate::core::base::call::{self, Payload};
 type Closure<E> = Box<dyn FnMut(&E)>;
 
 /// The place of such a closure.
-pub(crate) struct Hook<E> {
+pub struct Hook<E> {
     closure: RefCell<Option<Closure<E>>>,
     is_set: Cell<bool>,
     is_closed: Cell<bool>,
 }
 
 impl<E> Hook<E> {
-    pub(crate) fn set(&self, closure: Closure<E>) {
+    /// Sets the closure.
+    pub fn set(&self, closure: Closure<E>) {
         if self.is_closed.get() {
             call::quietly(|| drop(closure));
             return;
@@ -26,12 +27,19 @@ impl<E> Hook<E> {
     }
 
     /// Whether a closure has been set, and the executor has not ended.
-    pub(crate) fn is_set(&self) -> bool {
+    #[must_use]
+    pub fn is_set(&self) -> bool {
         self.is_set.get()
     }
 
+    /// Whether the closure was dropped, since the executor ends.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.is_closed.get()
+    }
+
     /// Drops the closure when the executor ends.
-    pub(crate) fn close(&self) {
+    pub fn close(&self) {
         self.is_set.set(false);
         self.is_closed.set(true);
         let closure = self.closure.take();
@@ -40,9 +48,13 @@ impl<E> Hook<E> {
 
     /// Calls the closure, which is user code: nothing may be borrowed. The closure
     /// does not receive events that it causes itself. Returns `Ok(false)` if there is
-    /// no closure, or if it is being called; an error if it panics.
+    /// no closure, or if it is being called.
+    ///
+    /// # Errors
+    ///
+    /// If it panics: the payload.
     #[cold]
-    pub(crate) fn call(&self, event: &E) -> Result<bool, Payload> {
+    pub fn call(&self, event: &E) -> Result<bool, Payload> {
         // Taken out for the call, so that the closure may set another.
         let closure = self.closure.take();
         let Some(mut closure) = closure else {

@@ -29,7 +29,7 @@ mod cycles;
 mod describe;
 mod draft;
 pub(crate) mod events;
-mod hook;
+pub(crate) mod hook;
 mod instruments;
 mod names;
 pub(crate) mod notes;

@@ -298,6 +298,10 @@ impl<S: State> Name<S> {
     #[track_caller]
     fn find(&self, call: &'static str) -> At<S> {
         let is_gone = |executor: &Weak<Core>| executor.strong_count() == 0;
+        if self.executor.is_some() {
+            // Of a host, which it enters.
+            recording::refuse_source(call);
+        }
         let found = match &self.executor {
             Some(executor) if is_gone(executor) => Err(Missing::Gone),
             _ => self.inside(|| (self.find)(self)),

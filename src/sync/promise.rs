@@ -99,6 +99,10 @@ impl<T> Resolver<T> {
     ///
     /// Returns the value if the promise was dropped.
     ///
+    /// # Panics
+    ///
+    /// In a durable script, except in its closures: it could not be saved. So do the other methods.
+    ///
     /// # Examples
     ///
     /// ```
@@ -108,7 +112,9 @@ impl<T> Resolver<T> {
     /// drop(promise);
     /// assert_eq!(resolver.send("yes"), Err("yes"));
     /// ```
+    #[track_caller]
     pub fn send(self, value: T) -> Result<(), T> {
+        recording::refuse("Resolver::send");
         self.sender.send(value)
     }
 
@@ -127,7 +133,9 @@ impl<T> Resolver<T> {
     /// drop(promise);
     /// assert!(resolver.is_canceled());
     /// ```
+    #[track_caller]
     pub fn is_canceled(&self) -> bool {
+        recording::refuse("Resolver::is_canceled");
         self.sender.is_canceled()
     }
 
@@ -171,7 +179,9 @@ impl<T> Resolver<T> {
     /// # Source
     ///
     /// `Sender::poll_canceled` of `futures`; `Sender::poll_closed` of tokio.
+    #[track_caller]
     pub fn poll_canceled(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        recording::refuse("Resolver::poll_canceled");
         self.sender.poll_canceled(cx)
     }
 }
@@ -179,7 +189,7 @@ impl<T> Resolver<T> {
 impl<T> fmt::Debug for Resolver<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Resolver")
-            .field("canceled", &self.is_canceled())
+            .field("canceled", &self.sender.is_canceled())
             .finish_non_exhaustive()
     }
 }
@@ -235,12 +245,15 @@ impl<T> Promise<T> {
     ///
     /// # Panics
     ///
-    /// On a promise of a durable script, outside of it or in a closure of it.
+    /// On a promise of a durable script, outside of it or in a closure of it; in a durable script, on any other one.
     #[doc(alias = "try_recv")]
     #[track_caller]
     pub fn try_take(&mut self) -> Result<Option<T>, Canceled> {
         let taken = match &mut self.inner {
-            Inner::Own(receiver) => receiver.try_recv().map_err(|_| Canceled),
+            Inner::Own(receiver) => {
+                recording::refuse("Promise::try_take");
+                receiver.try_recv().map_err(|_| Canceled)
+            }
             Inner::Runtime(_) if self.is_done => Err(Canceled),
             Inner::Runtime(promise) => match expect_called(promise.try_take(Location::caller())) {
                 Poll::Ready(taken) => taken.map(Some).ok_or(Canceled),

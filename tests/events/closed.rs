@@ -269,5 +269,12 @@ fn only_what_is_found_by_its_name_is_removed() {
     for message in [of_signal, of_watch] {
         assert!(message.contains("without a name"), "{message}");
     }
-    drop(executor);
+    // What a host has been given is that of one executor.
+    let (bell, gold) = (executor.named(&BELL), executor.named(&GOLD));
+    let of_signal = panic_of(|| bell.remove());
+    let of_watch = panic_of(|| gold.remove());
+    for message in [of_signal, of_watch] {
+        assert!(message.contains("`executor.enter(|| "), "{message}");
+    }
+    drop((bell, gold, executor));
 }

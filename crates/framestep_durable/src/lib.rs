@@ -68,7 +68,6 @@ mod guide {}
 pub mod __private;
 mod bytes;
 mod events;
-mod hook;
 mod ids;
 mod journal;
 mod places;

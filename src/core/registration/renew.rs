@@ -161,7 +161,7 @@ impl Registration {
     #[track_caller]
     fn renew_shell(&mut self, list: WaitList) {
         assert!(
-            recording::is_here(self.tag.executor),
+            recording::is_recorded_by(self.tag.executor),
             "`reset` at {} moves a wait of a durable script that does not call it: durable scripts cannot share waits. \
              Emit a signal that the script hears, and let the script move its wait",
             Location::caller()

@@ -280,7 +280,7 @@ pub(crate) fn name() -> Option<&'static str> {
 /// Panics if the coroutine that is polled or replayed here records what it does: `call` cannot be recorded.
 #[inline]
 #[track_caller]
-pub(crate) fn refuse(call: &'static str) {
+pub fn refuse(call: &'static str) {
     if is_recording() {
         refuse_here(call);
     }
@@ -675,9 +675,4 @@ pub(crate) fn tick_due(registration: &Registration) -> Option<i128> {
         recording.recorder.tick_due(ticket)
     };
     recorded(due).flatten()
-}
-
-/// Whether the recorder of this number is that of the coroutine that is polled or replayed here.
-pub(crate) fn is_here(serial: u32) -> bool {
-    recorded(|recording| recording.serial == serial) == Some(true)
 }

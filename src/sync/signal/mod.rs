@@ -220,7 +220,8 @@ impl<T> Signal<T> {
     ///
     /// # Panics
     ///
-    /// If it has not been made by [`signal`]; or outside of an executor.
+    /// If it has not been made by [`signal`], also on what [`Executor::named`](crate::Executor::named) returns; or
+    /// outside of an executor.
     ///
     /// # Examples
     ///
@@ -252,7 +253,8 @@ impl<T> Signal<T> {
     pub fn remove(&self) {
         if let Place::Own(_) = &self.place {
             panic!(
-                "`remove` was called on a signal without a name by which it is found: drop the handles"
+                "`remove` was called on a signal without a name by which it is found: drop the handles; what `named` \
+                 returns is the one of an executor, where the constant is removed: `executor.enter(|| KNOCK.remove())`"
             );
         }
         let shared = match self.place.find("Signal::remove") {

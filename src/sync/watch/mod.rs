@@ -242,7 +242,8 @@ impl<T> Watch<T> {
         let Place::Named(name) = &self.place else {
             panic!(
                 "`remove` was called on a watch without a name by which it is found, so it has no start \
-                 value: call `set`, or drop the handles"
+                 value: call `set`, or drop the handles; what `named` returns is the one of an executor, where the \
+                 constant is removed: `executor.enter(|| STAGE.remove())`"
             );
         };
         let shared = match self.place.find("Watch::remove") {

@@ -125,6 +125,8 @@ impl Place {
         recording::refuse(function);
         match scope::with(|scope| scope.map(Self::in_scope)) {
             Some(place) => place,
+            // In a destructor of a coroutine that is replayed and unwinds, a second panic would end the process.
+            None if recording::is_recording() && std::thread::panicking() => Self::of_host(None),
             None => outside(function),
         }
     }

@@ -4,9 +4,8 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::fmt;
 
-use framestep::durable::{Door, to_stderr};
+use framestep::durable::{Door, Hook, to_stderr};
 
-use crate::hook::Hook;
 use crate::ids::ScriptId;
 
 /// Something that came for a script and that the script does not receive, or a buffer that grows until
@@ -201,7 +200,7 @@ impl Losses {
     pub(crate) fn new(door: Door) -> Self {
         Losses {
             door,
-            hook: Hook::new(),
+            hook: Hook::default(),
             printed: RefCell::default(),
             held: RefCell::default(),
         }
@@ -228,7 +227,7 @@ impl Losses {
             held.push(loss.clone());
             return;
         }
-        if !self.hook.call(&self.door, "on_loss", loss) {
+        if !self.door.call_hook("on_loss", &self.hook, loss) {
             self.print(loss);
         }
     }

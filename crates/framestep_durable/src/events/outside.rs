@@ -4,12 +4,14 @@ use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use framestep::sync::{Promise, Resolver};
 
 /// The promises of one executor.
-#[derive(Default)]
 pub(crate) struct Outside {
+    /// Tells it from those of other executors, which have promises of the same numbers.
+    stamp: u64,
     open: RefCell<HashMap<u64, Box<dyn AnyResolver>>>,
     last: Cell<u64>,
     /// How many there are when those are removed that nobody awaits any more.
@@ -35,11 +37,17 @@ impl<T: 'static> AnyResolver for Resolver<T> {
 
 impl Outside {
     pub(crate) fn new() -> Rc<Self> {
-        Rc::default()
+        static LATEST: AtomicU64 = AtomicU64::new(0);
+        Rc::new(Outside {
+            stamp: LATEST.fetch_add(1, Ordering::Relaxed),
+            open: RefCell::default(),
+            last: Cell::default(),
+            sweeps_at: Cell::default(),
+        })
     }
 
-    /// Makes a promise. Returns its number.
-    pub(crate) fn promise<T: 'static>(&self) -> (u64, Promise<T>) {
+    /// Makes a promise. Returns its number and the stamp of this.
+    pub(crate) fn promise<T: 'static>(&self) -> ([u64; 2], Promise<T>) {
         if self.open.borrow().len() >= self.sweeps_at.get() {
             let left = self.sweep();
             self.sweeps_at.set((2 * left).max(16));
@@ -48,7 +56,7 @@ impl Outside {
         self.last.set(number);
         let (resolver, promise) = framestep::sync::promise::<T>();
         self.open.borrow_mut().insert(number, Box::new(resolver));
-        (number, promise)
+        ([number, self.stamp], promise)
     }
 
     /// Removes those that nobody awaits any more. Returns how many are left.
@@ -62,15 +70,21 @@ impl Outside {
         count
     }
 
-    pub(crate) fn is_open(&self, number: Option<u64>) -> bool {
+    pub(crate) fn is_open(&self, promise: Option<[u64; 2]>) -> bool {
         let open = self.open.borrow();
-        let resolver = number.and_then(|number| open.get(&number));
+        let resolver = self.own(promise).and_then(|number| open.get(&number));
         resolver.is_some_and(|resolver| !resolver.is_canceled())
     }
 
-    /// Takes the resolver of a promise. `None` if it has been taken, or is of another type.
-    pub(crate) fn take<T: 'static>(&self, number: Option<u64>) -> Option<Resolver<T>> {
-        let taken = self.open.borrow_mut().remove(&number?)?;
+    /// The number of a promise, if it is one of these.
+    fn own(&self, promise: Option<[u64; 2]>) -> Option<u64> {
+        promise.and_then(|[number, stamp]| (stamp == self.stamp).then_some(number))
+    }
+
+    /// Takes the resolver of a promise. `None` if it has been taken, or is of another executor or type.
+    pub(crate) fn take<T: 'static>(&self, promise: Option<[u64; 2]>) -> Option<Resolver<T>> {
+        let number = self.own(promise)?;
+        let taken = self.open.borrow_mut().remove(&number)?;
         Some(*taken.into_any().downcast().ok()?)
     }
 }

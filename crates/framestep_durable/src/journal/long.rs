@@ -4,9 +4,8 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::fmt;
 
-use framestep::durable::{Door, to_stderr};
+use framestep::durable::{Door, Hook, to_stderr};
 
-use crate::hook::Hook;
 use crate::ids::{NamedScript, ScriptId};
 
 /// A chapter that has become long, for [`on_long_chapter`](crate::RuntimeHandle::on_long_chapter).
@@ -89,7 +88,7 @@ impl LongChapters {
     pub(crate) fn new(max_entries: u32) -> Self {
         LongChapters {
             max_entries,
-            hook: Hook::new(),
+            hook: Hook::default(),
             reported: RefCell::default(),
         }
     }
@@ -146,7 +145,7 @@ impl LongChapters {
     }
 
     fn report(&self, door: &Door, chapter: &LongChapter) {
-        if !self.hook.call(door, "on_long_chapter", chapter) && !self.hook.is_closed() {
+        if !door.call_hook("on_long_chapter", &self.hook, chapter) && !self.hook.is_closed() {
             to_stderr(&format!(
                 "framestep_durable: {chapter} (`Runtime::on_long_chapter` receives this)"
             ));

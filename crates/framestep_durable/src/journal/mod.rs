@@ -246,6 +246,11 @@ impl Journal {
         self.bytes = Rc::new(RefCell::new(copy));
     }
 
+    /// The position of the next entry.
+    pub(crate) fn end(&self) -> usize {
+        self.len
+    }
+
     /// The entry at a position, without its value. `None` if there is none.
     #[inline]
     pub(crate) fn find(&self, at: usize) -> Option<FoundEntry> {

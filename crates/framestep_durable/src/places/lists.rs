@@ -137,7 +137,7 @@ pub struct Value<'a, T: ?Sized>(pub &'a T);
 
 /// Lists whose items can be told.
 pub trait Listed {
-    /// The items.
+    /// The items. Of more than are told, only so many that this is known.
     fn items(&self) -> Vec<(u32, u32)>;
 }
 
@@ -186,7 +186,8 @@ impl<T: ?Sized> Hides for Value<'_, T> {
 
 impl<T: Debug> Listed for [T] {
     fn items(&self) -> Vec<(u32, u32)> {
-        self.iter().map(|item| told(item)).collect()
+        let items = self.iter().take(MOST_ITEMS + 1);
+        items.map(|item| told(item)).collect()
     }
 }
 
@@ -199,7 +200,8 @@ impl<T: Debug, const N: usize> Listed for [T; N] {
 /// Its lines.
 impl Listed for str {
     fn items(&self) -> Vec<(u32, u32)> {
-        self.lines().map(|line| told(&line)).collect()
+        let lines = self.lines().take(MOST_ITEMS + 1);
+        lines.map(|line| told(&line)).collect()
     }
 }
 

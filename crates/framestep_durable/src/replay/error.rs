@@ -187,7 +187,7 @@ impl fmt::Display for RestoreError {
             RestoreError::UnknownValue { name } => write!(
                 f,
                 "the save has a value named `{name}`, which the registry does not know: add it with \
-                 `Registry::script_watch`, or forget it with `Registry::scriptout_watch`"
+                 `Registry::with_watch`, or forget it with `Registry::without_watch`"
             ),
             RestoreError::UnknownScript { name } => write!(
                 f,

@@ -149,6 +149,7 @@ impl Runtime {
     /// });
     /// assert_eq!(gold, 7);
     /// ```
+    #[track_caller]
     pub fn enter<R>(&self, f: impl FnOnce() -> R) -> R {
         self.executor.enter(f)
     }

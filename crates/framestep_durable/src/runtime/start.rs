@@ -10,7 +10,7 @@ use crate::journal::Call;
 use crate::runtime::{Joins, ScriptHandle};
 use crate::script::place::{Place, place};
 use crate::script::{
-    Begun, Code, DurableScript, Making, Shared, begin_once, discard, expect_read, run_chapters,
+    Begun, Code, DurableScript, Given, Making, Shared, begin, expect_read, run_chapters,
 };
 
 /// Starts another script: it runs up to its first wait before this returns. It inherits the
@@ -85,10 +85,9 @@ fn make<S: DurableScript>(
     script: S,
     making: Making,
 ) -> ScriptHandle<S::Output> {
-    let mut script = Some(script);
+    let mut script = Given::new(script);
     let code = Code::of::<S>();
-    let joins = make_any(function, making, code, &mut || begin_once(&mut script));
-    discard(script);
+    let joins = make_any(function, making, code, &mut || begin(script.take()));
     ScriptHandle::of(joins.returning::<S::Output>())
 }
 

@@ -45,13 +45,8 @@ use crate::script::{ChangesNoLocal, Recorded, ScriptCell, Shared, context, unrea
 #[track_caller]
 pub fn with<W: 'static, R: Recorded>(f: impl FnOnce(&mut W) -> R + ChangesNoLocal) -> R {
     let within = type_name_of(&f);
-    let mut f = Some(f);
-    let result = lends_mut("with", within, &mut |state| match f.take() {
-        Some(f) => f(state),
-        None => done_twice(),
-    });
-    discard(f);
-    result
+    let mut f = Given::new(f);
+    lends_mut("with", within, &mut |state| f.take()(state))
 }
 
 /// Calls `f` with a shared reference to the state that the host has lent, and records what it
@@ -64,13 +59,8 @@ pub fn with<W: 'static, R: Recorded>(f: impl FnOnce(&mut W) -> R + ChangesNoLoca
 #[track_caller]
 pub fn with_ref<W: 'static, R: Recorded>(f: impl FnOnce(&W) -> R + ChangesNoLocal) -> R {
     let within = type_name_of(&f);
-    let mut f = Some(f);
-    let result = lends_ref("with_ref", within, &mut |state| match f.take() {
-        Some(f) => f(state),
-        None => done_twice(),
-    });
-    discard(f);
-    result
+    let mut f = Given::new(f);
+    lends_ref("with_ref", within, &mut |state| f.take()(state))
 }
 
 /// Calls `f` with the state that the host has lent, like [`with()`], but at most once in the life
@@ -131,17 +121,12 @@ where
         ..Call::new("with_once", "")
     };
     let at = caller.at;
-    let mut f = Some(f);
-    let mut act = || match f.take() {
-        Some(f) => lent("with_once", at, borrow_mut(f)),
-        None => done_twice(),
-    };
+    let mut f = Given::new(f);
+    let mut act = || lent("with_once", at, borrow_mut(f.take()));
     let Some(cell) = context::current() else {
         return act();
     };
-    let done = once(&cell, label, caller, &mut || Bytes::of(&act()));
-    discard(f);
-    match done {
+    match once(&cell, label, caller, &mut || Bytes::of(&act())) {
         Some(result) => result.read().unwrap_or_else(|| {
             unreadable::<R>(format_args!(
                 "what was done once as {label:?} has not returned a `{}`",
@@ -197,13 +182,8 @@ fn once(
 #[track_caller]
 pub fn effect<R: Recorded>(f: impl FnOnce() -> R + ChangesNoLocal) -> R {
     let within = type_name_of(&f);
-    let mut f = Some(f);
-    let result = records("effect", within, &mut || match f.take() {
-        Some(f) => Ok(f()),
-        None => done_twice(),
-    });
-    discard(f);
-    result
+    let mut f = Given::new(f);
+    records("effect", within, &mut || Ok(f.take()()))
 }
 
 /// `f` is called at most once.
@@ -279,25 +259,51 @@ fn lent<R>(call: &str, at: &Location<'_>, done: Result<R, LendError>) -> R {
     }
 }
 
-/// Drops what a script has given for an effect that was done before. What its destructor does was a part of that.
-pub(crate) fn discard<T>(given: Option<T>) {
-    if mem::needs_drop::<T>() && given.is_some() {
-        let mut given = given;
-        discard_with(&mut || drop(given.take()));
+/// What a script gives for an effect. What its destructor does is a part of that: also if a replay has the effect in its
+/// journal and does not use it, and if it ends with a panic.
+pub(crate) struct Given<T>(Option<T>);
+
+impl<T> Given<T> {
+    pub(crate) fn new(given: T) -> Self {
+        Given(Some(given))
+    }
+
+    /// Takes it, for the effect.
+    pub(crate) fn take(&mut self) -> T {
+        match self.0.take() {
+            Some(given) => given,
+            None => unreachable!("an effect is done once"),
+        }
+    }
+}
+
+impl<T> Drop for Given<T> {
+    #[inline]
+    fn drop(&mut self) {
+        if mem::needs_drop::<T>() && self.0.is_some() {
+            drop_unused(&mut || drop(self.0.take()));
+        }
     }
 }
 
 #[cold]
-fn discard_with(drop: &mut dyn FnMut()) {
+fn drop_unused(drop: &mut dyn FnMut()) {
     match context::current() {
+        // Such as that of an effect which has panicked before it came to it.
+        Some(cell) if cell.has_effects() => cell.in_closure(drop),
         Some(cell) => cell.discarding(drop),
         None => drop(),
     }
 }
 
-#[cold]
-fn done_twice() -> ! {
-    unreachable!("an effect is done once")
+/// Drops what a script has given for an effect that was done before a load. What its destructor does was a part of that.
+pub(crate) fn discard<T>(given: Option<T>) {
+    if mem::needs_drop::<T>() && given.is_some() {
+        match context::current() {
+            Some(cell) => cell.discarding(|| drop(given)),
+            None => drop(given),
+        }
+    }
 }
 
 #[cold]

@@ -33,7 +33,7 @@ pub(crate) mod waker_uses;
 
 pub(crate) use self::cell::{ScriptCell, counts};
 pub(crate) use self::driver::Driver;
-pub(crate) use self::effect::{command, command_of, discard, expect_read, type_name_of};
+pub(crate) use self::effect::{Given, command, command_of, discard, expect_read, type_name_of};
 pub(crate) use self::image::{EndedImage, KeptImage, ScriptImage, SlotImage, WaitImage};
 pub(crate) use self::join_error::{JoinError, line_of};
 pub(crate) use self::locals::ChangesNoLocal;
@@ -230,13 +230,6 @@ fn begun(
 }
 
 /// The same for a script that is taken out.
-pub(crate) fn begin_once<S: DurableScript>(script: &mut Option<S>) -> Begun {
-    match script.take() {
-        Some(script) => begin(script),
-        None => unreachable!("a script begins once"),
-    }
-}
-
 fn future_of<S: DurableScript>(script: S) -> ChapterFuture {
     Box::pin(async move {
         match script.run().await {

@@ -13,6 +13,7 @@ use framestep::time::{Clock, ClockGuard, Time};
 use crate::bytes::{Bytes, message_of};
 use crate::ids::ClockId;
 use crate::journal::{Call, Known};
+use crate::script::cell::Mode;
 use crate::script::effect::{time_now, time_of};
 use crate::script::recorder::Polling;
 use crate::script::{Pending, ScriptCell, Slot, context, expect_read};
@@ -209,19 +210,19 @@ impl Recorder for ScriptCell {
                 instead_of(call)
             )
         };
-        (!self.is_in_closure()).then(why)
+        self.is_replayed_after_a_load().then(why)
     }
 
     fn refuse_source(&self, call: &'static str, at: Line) -> Option<String> {
         let why = || {
             format!(
-                "`{call}` at {at} is on a source of framestep's own, which cannot be saved: the durable script `{}` \
-                 would make the call again after a load. Declare the source as a constant, with `signal`, `watch` or \
+                "`{call}` at {at} is on a source of framestep's own, or on what `named` returns to a host, which cannot \
+                 be saved: the durable script `{}` would make the call again after a load. Declare the source as a constant, with `signal`, `watch` or \
                  `semaphore` of `framestep_durable`, or make the call in the closure of a `with` or an `effect`",
                 self.name()
             )
         };
-        (!self.is_in_closure()).then(why)
+        self.is_replayed_after_a_load().then(why)
     }
 }
 
@@ -242,8 +243,15 @@ fn instead_of(call: &str) -> &'static str {
         "handle" | "remote" => {
             "Let the host keep one, or `runtime.host()`, or call it in the closure of a `with` or an `effect`"
         }
+        "Handle::enter" | "Executor::enter" => {
+            "A script is in its executor: leave it out. Or call it in the closure of a `with` or an `effect`"
+        }
         "Clock::child" => {
             "Let the host make the clock, with `ClockId::child`, and give its `ClockId` to the script"
+        }
+        call if call.starts_with("RuntimeHandle::") => {
+            "That is for the host: use the function of this name, such as `start`, or call it in the closure of a \
+             `with` or an `effect`"
         }
         _ => {
             "Use that of `framestep_durable`, or call it in the closure of a `with` or an `effect`"
@@ -252,6 +260,12 @@ fn instead_of(call: &str) -> &'static str {
 }
 
 impl ScriptCell {
+    /// Whether a load would make again what is called here. It does not call closures, nor the destructors of a script
+    /// that has ended.
+    fn is_replayed_after_a_load(&self) -> bool {
+        !self.is_in_closure() && self.mode.get() != Mode::Ending
+    }
+
     /// What the waits of the present chapter know their states by.
     #[inline]
     pub(crate) fn ticket(&self, number: u32) -> u64 {

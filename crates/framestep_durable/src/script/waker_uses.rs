@@ -15,10 +15,19 @@ pub(super) struct WakerUses {
     is_used: Cell<bool>,
     /// How the latest poll has.
     latest: Cell<Use>,
-    /// How many entries and waits there were before the latest poll, if an earlier one has used the waker.
-    before: Cell<Option<(u32, u32)>>,
+    /// Where the chapter was before the latest poll, if an earlier one has used the waker.
+    before: Cell<Option<Before>>,
     /// After how many entries something has resumed the script that is not recorded.
     resumed_after: Cell<Option<u32>>,
+}
+
+/// Where a chapter is before a poll.
+#[derive(Clone, Copy, Debug)]
+struct Before {
+    entries: u32,
+    /// Where the next entry will be in the journal.
+    next: usize,
+    waits: u32,
 }
 
 /// How a poll has used the waker.
@@ -77,8 +86,13 @@ impl ScriptCell {
         let uses = &self.waker_uses;
         if uses.is_used.get() {
             self.judge_latest_poll();
-            let entries = self.chapter().journal.entries();
-            uses.before.set(Some((entries, self.next_wait.get())));
+            let chapter = self.chapter();
+            uses.before.set(Some(Before {
+                entries: chapter.journal.entries(),
+                next: chapter.journal.end(),
+                waits: self.next_wait.get(),
+            }));
+            drop(chapter);
             uses.latest.set(Use::None);
             self.look_back_next();
         }
@@ -88,16 +102,17 @@ impl ScriptCell {
     /// first. One that was caused by a waker of something dropped does nothing.
     fn judge_latest_poll(&self) {
         let uses = &self.waker_uses;
-        let (None, Some((entries, waits))) = (uses.resumed_after.get(), uses.before.get()) else {
+        let (None, Some(before)) = (uses.resumed_after.get(), uses.before.get()) else {
             return;
         };
-        let goes_on_by_itself = match self.chapter().journal.at(entries) {
-            Some((Kind::Ended(_) | Kind::Failed(_), _)) => false,
-            Some((Kind::Effect | Kind::Panicked, _)) => true,
-            None => self.next_wait.get() != waits,
+        let first = self.chapter().journal.find(before.next);
+        let goes_on_by_itself = match first.map(|first| first.word.kind()) {
+            Some(Kind::Ended(_) | Kind::Failed(_)) => false,
+            Some(Kind::Effect | Kind::Panicked) => true,
+            None => self.next_wait.get() != before.waits,
         };
         if goes_on_by_itself {
-            uses.resumed_after.set(Some(entries));
+            uses.resumed_after.set(Some(before.entries));
         }
     }
 

@@ -86,9 +86,10 @@ pub fn promise<T: Serialize + DeserializeOwned + 'static>(
 ) -> (PromiseId<T>, Promise<T>) {
     let caller = Call::new("promise", name);
     let Some(cell) = context::find_outside_of_closures("promise") else {
-        let (number, promise) = outside("promise").promise();
+        let ([number, stamp], promise) = outside("promise").promise();
         let id = PromiseId::of(Key {
             number,
+            stamp,
             ..Key::NONE
         });
         return (id, promise);
@@ -139,9 +140,9 @@ impl Key {
         stamp: 0,
     };
 
-    /// The number of a promise outside of durable scripts.
-    fn outside(self) -> Option<u64> {
-        (self.script == Key::NONE.script).then_some(self.number)
+    /// The number and the stamp of a promise outside of durable scripts.
+    fn outside(self) -> Option<[u64; 2]> {
+        (self.script == Key::NONE.script).then_some([self.number, self.stamp])
     }
 
     fn owned(self) -> Owned {
@@ -151,7 +152,7 @@ impl Key {
 
 /// The sending half of a [`promise`]: a plain value, which can be copied and saved.
 ///
-/// One of a promise that a rollback has taken back resolves no other one.
+/// One of a promise that a rollback has taken back, or of another executor, resolves no other one.
 pub struct PromiseId<T> {
     key: Key,
     value: PhantomData<fn(T)>,

@@ -40,6 +40,86 @@ impl<F: Future> Future for Catch<F> {
     }
 }
 
+/// What closures have that are called and panic.
+#[derive(Clone)]
+struct Token;
+
+impl Drop for Token {
+    fn drop(&mut self) {
+        GONE.emit(1);
+    }
+}
+
+#[durable]
+async fn gives_tokens() {
+    let uses = |token: &Token| {
+        let _token = token;
+        assert!(effect(|| false), "a closure panics");
+    };
+    let calls: [&dyn Fn(Token); 5] = [
+        &|token| with(move |_: &mut u32| uses(&token)),
+        &|token| with_ref(move |_: &u32| uses(&token)),
+        &|token| with_once("gives", move |_: &mut u32| uses(&token)),
+        &|token| effect(move || uses(&token)),
+        // It is not lent, so the closure is not called.
+        &|token| with(move |_: &mut String| uses(&token)),
+    ];
+    for call in calls {
+        assert!(catch_unwind(AssertUnwindSafe(|| call(Token))).is_err());
+    }
+    wait_seconds(1000).await;
+}
+
+#[test]
+fn what_a_closure_drops_as_it_panics_is_a_part_of_its_effect() {
+    let (mut runtime, mut count) = (Runtime::new(Registry::new().script(gives_tokens)), 0_u32);
+    let id = runtime.spawn(gives_tokens()).id();
+    runtime.run_frame_with(&mut count, 0.1);
+    assert_eq!(runtime.entries(id), Some(5));
+    runtime.verify().unwrap();
+    let save = runtime.save_state().unwrap();
+    runtime.rollback(&save).unwrap();
+    let restored = runtime.restore(&save, Policy::Fail).unwrap();
+    assert_eq!(restored.passed, []);
+}
+
+/// Starts a script of framestep, which is refused.
+struct StartsPlain;
+
+impl Drop for StartsPlain {
+    fn drop(&mut self) {
+        drop(framestep::start(async {}));
+    }
+}
+
+#[durable]
+async fn starts_as_it_unwinds() {
+    let caught = catch_unwind(|| {
+        let _starts = StartsPlain;
+        panic!("a script fails, and catches it");
+    });
+    assert!(caught.is_err());
+    wait_seconds(1000).await;
+}
+
+#[test]
+fn a_start_that_is_refused_as_a_replay_unwinds_is_no_second_panic() {
+    let this = std::env::current_exe().unwrap();
+    let mut test = Command::new(this);
+    test.args(["--exact", "--ignored", "caught::aborts_in_a_load"]);
+    assert!(test.output().unwrap().status.success());
+}
+
+#[test]
+#[ignore = "it may abort: another test runs it in a separate process"]
+fn aborts_in_a_load() {
+    let mut runtime = Runtime::new(Registry::new().script(starts_as_it_unwinds));
+    runtime.start(starts_as_it_unwinds()).detach();
+    runtime.run_frame(0.1);
+    let save = reread(&runtime);
+    runtime.restore(&save, Policy::Fail).unwrap();
+}
+
 #[derive(Serialize, Deserialize)]
 struct Catches;
 

@@ -302,7 +302,7 @@ fn a_value_that_the_registry_does_not_know_is_an_error_or_forgotten() {
         .restore(&described, Policy::Fail)
         .unwrap_err();
     let says = "the save has a value named `stage`, which the registry does not know: add it with \
-                `Registry::script_watch`, or forget it with `Registry::scriptout_watch`";
+                `Registry::with_watch`, or forget it with `Registry::without_watch`";
     assert_eq!(error.to_string(), says);
     for save in [described, saved().0] {
         let mut runtime = Runtime::new(without().without_watch("stage"));

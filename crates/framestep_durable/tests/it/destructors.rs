@@ -308,16 +308,21 @@ fn a_rollback_brings_back_a_script_that_a_destructor_stops_meanwhile() {
 }
 
 #[test]
-fn what_a_destructor_starts_during_a_rollback_is_taken_back_with_it() {
+fn a_destructor_starts_nothing_during_a_rollback() {
     let (mut runtime, _) = calls();
     let host = runtime.host().clone();
     let save = runtime.save_state().unwrap();
     let before = runtime.scripts();
     runtime.run_frame(0.1);
+    let calls = Cell::new(0);
     on_call(move || {
-        host.start(Sleeps).detach();
-        host.spawn(Sleeps).detach();
-        host.start_on(host.owner(), Sleeps).detach();
+        calls.set(calls.get() + 1);
+        // The first two are those of replays, in which the refusal is an error.
+        match calls.get() {
+            ..=2 => {}
+            3 => host.start(Sleeps).detach(),
+            _ => host.start_on(host.owner(), Sleeps).detach(),
+        }
     });
     runtime.rollback(&save).unwrap();
     assert_eq!(runtime.scripts(), before);

@@ -1,5 +1,6 @@
 //! The macros that poll several futures, of framestep and of other crates, in functions with `#[durable]`.
 
+use framestep_durable::prelude as engine;
 use framestep_durable::prelude::*;
 use futures::FutureExt;
 
@@ -47,6 +48,15 @@ async fn by_path() {
     }
 }
 
+/// Framestep's own, by the name that a game gives it.
+#[durable]
+async fn by_another_name() {
+    engine::select! {
+        bell = BELL.wait() => log(format!("{bell}")),
+        () = wait_seconds(0.2) => log("time"),
+    }
+}
+
 mod by_name {
     use framestep_durable::prelude::*;
     use futures::{join, try_join};
@@ -89,6 +99,19 @@ fn macros_of_futures_poll_waits_as_framesteps_own_do() {
     let mut expected = vec!["two frames", "((), 1, 4)", "two frames", "((), 1, 4)"];
     expected.extend(["Ok((1, 2))", "Ok((1, 2))", "Err(\"after 3\")", "7", "time"]);
     assert_eq!(log, expected);
+    game.assert_like_its_twin();
+}
+
+#[test]
+fn framesteps_own_select_works_by_any_path() {
+    let game = Game {
+        blank: || quiet(Registry::new().script(by_another_name)),
+        begin: |runtime, _| runtime.start(by_another_name()).detach(),
+        frame: |_, runtime, log: &mut Log| runtime.run_frame_with(log, 0.1),
+        frames: 3,
+    };
+    let (_, log) = game.play();
+    assert_eq!(log, ["time"]);
     game.assert_like_its_twin();
 }
 

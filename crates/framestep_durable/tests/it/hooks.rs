@@ -73,6 +73,33 @@ fn shared() -> (Rc<RefCell<Runtime>>, RuntimeHandle) {
     (Rc::new(RefCell::new(runtime)), host)
 }
 
+/// Panics when it is dropped.
+struct Bang(Rc<Cell<u32>>);
+
+impl Drop for Bang {
+    fn drop(&mut self) {
+        self.0.set(self.0.get() + 1);
+        panic!("a destructor of the host panics");
+    }
+}
+
+#[test]
+fn a_hook_that_panics_as_it_is_dropped_does_not_hinder_the_end_of_its_runtime() {
+    let dropped = Rc::new(Cell::new(0));
+    let bang = || Bang(Rc::clone(&dropped));
+    let (of_losses, of_chapters) = (bang(), bang());
+    let runtime = blank();
+    runtime.on_loss(move |_| _ = &of_losses);
+    runtime.on_long_chapter(move |_| _ = &of_chapters);
+    let host = runtime.host().clone();
+    drop(runtime);
+    assert_eq!(dropped.get(), 2);
+    // It would never hear anything.
+    let late = bang();
+    host.on_loss(move |_| _ = &late);
+    assert_eq!(dropped.get(), 3);
+}
+
 type Happens = fn(&RuntimeHandle, u32);
 
 /// What happens to three scripts that wait for the same.

@@ -1,6 +1,6 @@
 //! Nested owners with their own clocks, which scripts and the host pause, stop and drop.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 use framestep_durable::{RuntimeHandle, prelude::*};
 
@@ -158,6 +158,8 @@ struct Leaves;
 
 thread_local! {
     static LEAVE: RefCell<Option<Box<dyn FnOnce()>>> = const { RefCell::new(None) };
+    /// Whether the latest one has come to its end: a panic of a destructor would only be reported.
+    static HAS_LEFT: Cell<bool> = const { Cell::new(false) };
 }
 
 struct OnDrop;
@@ -166,6 +168,7 @@ impl Drop for OnDrop {
     fn drop(&mut self) {
         if let Some(leave) = LEAVE.take() {
             leave();
+            HAS_LEFT.set(true);
         }
     }
 }
@@ -194,6 +197,7 @@ fn leaving(leave: fn(&RuntimeHandle, [OwnerId; 2])) -> (Runtime, [OwnerId; 2]) {
 }
 
 fn assert_restored(runtime: &Runtime) {
+    assert!(HAS_LEFT.replace(false));
     let mut later = quiet(Registry::new().with::<Leaves>());
     later.restore(&reread(runtime), Policy::Fail).unwrap();
     assert!(later.scripts().is_empty());

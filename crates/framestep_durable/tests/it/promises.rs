@@ -243,3 +243,16 @@ fn a_script_that_restarts_makes_another_promise() {
         assert!(!runtime.enter(|| old.send(1).is_ok()));
     }
 }
+
+#[test]
+fn an_id_of_another_executor_resolves_no_promise_of_the_same_number() {
+    let executors = [(); 2].map(|()| framestep::Executor::new());
+    let made = || promise::<u32>("answer");
+    let [(first, mut of_first), (_, mut of_second)] =
+        [executors[0].enter(made), executors[1].enter(made)];
+    assert_eq!(executors[1].enter(|| first.send(3)), Err(3));
+    assert!(executors[1].enter(|| first.is_canceled() && !first.cancel()));
+    assert_eq!(of_second.try_take(), Ok(None));
+    assert_eq!(executors[0].enter(|| first.send(3)), Ok(()));
+    assert_eq!(of_first.try_take(), Ok(Some(3)));
+}

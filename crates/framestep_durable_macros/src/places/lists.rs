@@ -7,7 +7,7 @@ use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::punctuated::Punctuated;
 use syn::visit_mut::{self, VisitMut};
-use syn::{Block, Expr, Item, Local, Pat, Stmt, Token};
+use syn::{Block, Expr, Item, Local, Pat, PatIdent, Stmt, Token, parse_quote};
 
 use crate::arguments::Root;
 use crate::places::text::Text;
@@ -25,6 +25,8 @@ pub(super) enum Source {
 pub(super) struct List {
     pub(super) source: Source,
     pub(super) order: Order,
+    /// Whether the expression is the list itself, and not what a method or an index makes of it.
+    is_itself: bool,
 }
 
 /// What the turns of a loop are.
@@ -43,6 +45,8 @@ pub(super) enum Order {
 pub(super) struct Names {
     /// Names that may stand for something else than a constant around the function.
     bound: HashSet<String>,
+    /// Those of them that a pattern gives, whose scope is not followed here.
+    in_patterns: HashSet<String>,
     /// What names in the body stand for, in the order in which they come: `None` of one that is not known.
     known: Vec<(String, Option<List>)>,
     /// Whether the body has imports, whose the names of constants may be, or parts that are not in each build.
@@ -82,11 +86,7 @@ impl Names {
                 self.known.push((item.ident.to_string(), list));
             }
             Stmt::Local(Local { pat, init, .. }) => {
-                let (pat, init) = match pat {
-                    Pat::Type(typed) => (&*typed.pat, init),
-                    pat => (pat, init),
-                };
-                let Pat::Ident(name) = pat else {
+                let Some(name) = name_of(pat) else {
                     return;
                 };
                 let is_fixed = name.mutability.is_none() && name.by_ref.is_none();
@@ -106,6 +106,7 @@ impl Names {
             } else {
                 list.order
             },
+            is_itself: false,
             ..list
         };
         match over {
@@ -120,10 +121,11 @@ impl Names {
             }
             Expr::Path(path) => {
                 let name = &path.path.segments.last()?.ident.to_string();
-                if let Some(name) = path.path.get_ident() {
+                if path.path.get_ident().is_some() {
                     let mut known = self.known.iter().rev();
                     if let Some((_, list)) = known.find(|(known, _)| name == known) {
-                        return list.clone();
+                        let is_it = !self.in_patterns.contains(name);
+                        return list.clone().filter(|_| is_it);
                     }
                 }
                 let first = path.path.segments.first()?.ident.to_string();
@@ -133,8 +135,14 @@ impl Names {
             }
             Expr::Field(field) => {
                 let of = self.list_of(&field.base)?;
-                matches!(of.source, Source::Constant(_))
-                    .then(|| list(Source::Constant(Box::new(over.clone()))))
+                let member = &field.member;
+                match of.source {
+                    Source::Constant(of_field) if of.is_itself => {
+                        let value = parse_quote!((#of_field).#member);
+                        Some(list(Source::Constant(Box::new(value))))
+                    }
+                    _ => None,
+                }
             }
             Expr::MethodCall(call) => {
                 let of = self.list_of(&call.receiver)?;
@@ -163,10 +171,20 @@ impl Names {
     }
 }
 
+/// The name that a `let` gives to all of a value.
+fn name_of(pat: &Pat) -> Option<&PatIdent> {
+    match pat {
+        Pat::Type(typed) => name_of(&typed.pat),
+        Pat::Ident(name) if name.subpat.is_none() => Some(name),
+        _ => None,
+    }
+}
+
 fn list(source: Source) -> List {
     List {
         source,
         order: Order::Items,
+        is_itself: true,
     }
 }
 
@@ -245,9 +263,22 @@ impl List {
 
 /// It changes nothing.
 impl VisitMut for Names {
-    fn visit_pat_ident_mut(&mut self, pat: &mut syn::PatIdent) {
+    fn visit_pat_ident_mut(&mut self, pat: &mut PatIdent) {
         self.bound.insert(pat.ident.to_string());
+        self.in_patterns.insert(pat.ident.to_string());
         visit_mut::visit_pat_ident_mut(self, pat);
+    }
+
+    fn visit_local_mut(&mut self, local: &mut Local) {
+        match name_of(&local.pat) {
+            Some(name) => {
+                self.bound.insert(name.ident.to_string());
+            }
+            None => self.visit_pat_mut(&mut local.pat),
+        }
+        if let Some(init) = &mut local.init {
+            self.visit_local_init_mut(init);
+        }
     }
 
     fn visit_stmt_mut(&mut self, stmt: &mut Stmt) {

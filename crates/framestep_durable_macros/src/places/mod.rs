@@ -437,16 +437,16 @@ fn is_of_another_crate(path: &Path) -> bool {
 }
 
 /// Whether it is a `select!` that polls its branches in random order: that of `futures`, and that of tokio unless it begins
-/// with `biased;`.
+/// with `biased;`. Of any other path it is not known: a game may call framestep by another name.
 fn is_random(mac: &Macro) -> bool {
     let is_biased = mac.tokens.clone().into_iter().next();
     let is_biased = is_biased.is_some_and(|first| first.to_string() == "biased");
-    let is_select = mac
-        .path
-        .segments
-        .last()
-        .is_some_and(|last| last.ident == "select");
-    is_select && !is_biased && is_of_another_crate(&mac.path)
+    let segments = &mac.path.segments;
+    let (Some(first), Some(last)) = (segments.first(), segments.last()) else {
+        return false;
+    };
+    let is_theirs = ["futures", "futures_util", "tokio"].contains(&&*first.ident.to_string());
+    is_theirs && segments.len() > 1 && last.ident == "select" && !is_biased
 }
 
 fn is_loop(stmt: &Stmt) -> bool {

@@ -81,13 +81,14 @@ fn a_macro_of_another_crate_stays_as_it_is() {
 
 #[test]
 fn a_select_that_polls_in_random_order_is_an_error() {
-    for path in ["futures::select", "tokio::select"] {
+    for path in ["futures::select", "::futures_util::select", "tokio::select"] {
         let text = body(&format!("{path}! {{ a = one() => two(), }}"));
         assert!(text.contains("compile_error"), "{text}");
     }
     for fair in [
         "tokio::select! { biased; a = one() => two(), }",
         "futures::select_biased! { a = one() => two() }",
+        "engine::select! { a = one() => two() }",
     ] {
         let text = body(fair);
         assert!(

@@ -1,6 +1,6 @@
 //! What a host does with permits and questions.
 
-use framestep::durable::name_of;
+use framestep::durable::{name_of, refuse};
 use framestep::sync::Semaphore;
 
 use crate::bytes::{Bytes, Marked};
@@ -35,7 +35,9 @@ impl RuntimeHandle {
     ///
     /// If another type of request has the same name. Then the next call returns all of them
     /// again.
+    #[track_caller]
     pub fn requests<R: Request>(&self) -> Vec<(RequestId<R>, R)> {
+        refuse("RuntimeHandle::requests");
         let found = self.shared.new_questions(R::NAME);
         let read = |(key, bytes): (_, Bytes)| {
             let request = bytes.read().unwrap_or_else(|| {
@@ -62,6 +64,7 @@ impl RuntimeHandle {
     /// If the answer does not serialise.
     #[track_caller]
     pub fn answer<R: Request>(&self, id: RequestId<R>, answer: &R::Answer) -> bool {
+        refuse("RuntimeHandle::answer");
         self.shared.answer(id.key, R::NAME, &Marked::of(answer))
     }
 
@@ -100,7 +103,9 @@ impl RuntimeHandle {
     /// runtime.run_frame(0.25); // too late
     /// assert_eq!(runtime.withdrawn::<Choice>(), [box_of]);
     /// ```
+    #[track_caller]
     pub fn withdrawn<R: Request>(&self) -> Vec<RequestId<R>> {
+        refuse("RuntimeHandle::withdrawn");
         let withdrawn = self.shared.take_withdrawn(R::NAME);
         withdrawn.into_iter().map(RequestId::new).collect()
     }

@@ -5,13 +5,14 @@ pub(crate) mod events;
 use std::fmt;
 use std::rc::Rc;
 
+use framestep::durable::refuse;
 use serde::de::DeserializeOwned;
 
 use crate::events::Loss;
 use crate::ids::{OwnerId, ScriptId};
 use crate::journal::long::LongChapter;
 use crate::runtime::ScriptHandle;
-use crate::script::{Code, DurableScript, JoinError, Making, Registry, Shared, begin_once};
+use crate::script::{Code, DurableScript, Given, JoinError, Making, Registry, Shared, begin};
 
 /// The part of a [`Runtime`](crate::Runtime) that needs no exclusive access: its scripts, its questions, and what it
 /// reports.
@@ -20,6 +21,9 @@ use crate::script::{Code, DurableScript, JoinError, Making, Registry, Shared, be
 /// [`enter`](crate::Runtime::enter) or [`executor().enter`](framestep::Handle::enter), such as
 /// `runtime.enter(|| start_in(Phase::LateUpdate, camera()))`, `stop(id)`, `level.pause()` or `slow.clock()`. In a
 /// callback of a script, that is a part of the script: what it starts is on the owner of the script.
+///
+/// A durable script does not act through it: a load would start, make or answer the same again. Such a call panics,
+/// except in a closure of `with` or `effect`, which a load does not call.
 ///
 /// Engines call back while a script runs: for example, a `with` despawns an entity, and the
 /// engine calls the code that manages the entity's scripts. During a run, the runtime is
@@ -136,10 +140,15 @@ impl RuntimeHandle {
 
     #[track_caller]
     fn make<S: DurableScript>(&self, script: S, making: Making) -> ScriptHandle<S::Output> {
-        let mut script = Some(script);
+        refuse(if making.starts {
+            "RuntimeHandle::start"
+        } else {
+            "RuntimeHandle::spawn"
+        });
+        let mut script = Given::new(script);
         let code = Code::of::<S>();
         let shared = &self.shared;
-        ScriptHandle::of(shared.make_for_host(making, code, &mut || begin_once(&mut script)))
+        ScriptHandle::of(shared.make_for_host(making, code, &mut || begin(script.take())))
     }
 
     /// Makes an owner below none, also in a callback of a script. It exists until it is [removed](OwnerId::remove). What
@@ -150,16 +159,19 @@ impl RuntimeHandle {
     /// If the runtime has been dropped.
     #[track_caller]
     pub fn owner(&self) -> OwnerId {
+        refuse("RuntimeHandle::owner");
         self.shared.expect_alive("owner");
         let owner = self.shared.add_owner(None, None);
         owner.expect("it is below none")
     }
 
     /// The result of a script, if it has ended. Otherwise the script is detached.
+    #[track_caller]
     pub fn take<T: DeserializeOwned>(
         &self,
         handle: ScriptHandle<T>,
     ) -> Option<Result<T, JoinError>> {
+        refuse("RuntimeHandle::take");
         let result = self.result(&handle);
         drop(handle);
         result
@@ -276,7 +288,9 @@ impl RuntimeHandle {
     /// # Ok(())
     /// # }
     /// ```
+    #[track_caller]
     pub fn forget_future(&self) {
+        refuse("RuntimeHandle::forget_future");
         self.shared.reached.forget_future();
     }
 

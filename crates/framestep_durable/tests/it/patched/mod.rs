@@ -17,6 +17,7 @@ mod format;
 mod held;
 mod helpers;
 mod lines;
+mod list_names;
 mod lists;
 mod shapes;
 mod stored;
