@@ -343,7 +343,8 @@
 //!   [`Executor::enter`].
 //! - A callback keeps a [`Handle`], which is weak. It can `spawn`, `start` and `stop`
 //!   anywhere on the executor's thread.
-//! - Another thread keeps a [`RemoteHandle`](task::RemoteHandle), which can spawn, stop and call.
+//! - Another thread keeps a [`RemoteHandle`](task::RemoteHandle), which can spawn, stop and call, and
+//!   await what a call returns.
 //! - A host that sleeps when nothing is due checks
 //!   [`idle_until`](Executor::idle_until), and is woken through
 //!   [`on_wake`](Executor::on_wake).

@@ -178,8 +178,8 @@ impl Asks {
     pub(crate) fn wait(&self, waiter: usize, cx: &Context<'_>) {
         let is_waiting = self.0.borrow().waiters.waits_with(waiter, cx.waker());
         if !is_waiting {
-            let source = self.0.borrow().waiters.source();
-            let waiting = Waiting::new(cx, source.as_ref());
+            let noted = self.0.borrow().waiters.note();
+            let waiting = Waiting::new(cx, noted);
             let previous = self.0.borrow_mut().waiters.wait(waiter, waiting);
             drop(previous);
         }

@@ -7,6 +7,7 @@ mod lend;
 mod observe;
 mod patience;
 mod remote;
+mod remote_call;
 mod trace_hook;
 
 use std::borrow::Cow;
@@ -33,6 +34,7 @@ pub(crate) use patience::Patience;
 pub use builder::Builder;
 pub use handle::Handle;
 pub use remote::RemoteHandle;
+pub use remote_call::{RemoteCall, RemoteCallError};
 pub use trace_hook::TraceHook;
 
 /// Runs coroutines, frame by frame, on the thread that made it.
@@ -576,8 +578,9 @@ impl Executor {
         self.len() == 0
     }
 
-    /// The number of coroutines that have panicked so far, whether a join returns the panic or
-    /// not.
+    /// The number of panics that the executor has caught so far: of coroutines, whether a join
+    /// returns the panic or not, of closures such as those of [`defer`](crate::lend::defer()), of
+    /// behaviours, of hooks, and of the destructors of outputs.
     ///
     /// A host reads it after a run to know that something may have been left half done.
     ///

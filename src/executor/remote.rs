@@ -14,6 +14,8 @@ use crate::core::{Core, scope};
 use crate::task::coroutine::{self, CoroutineId};
 use crate::time::Phase;
 
+use super::remote_call::RemoteCall;
+
 /// A handle of an [`Executor`](crate::Executor) for other threads: it spawns and
 /// stops coroutines, and calls closures on the executor's thread.
 ///
@@ -182,7 +184,88 @@ impl RemoteHandle {
     /// ```
     #[track_caller]
     pub fn call<F: FnOnce() + Send + 'static>(&self, f: F) -> bool {
+        self.call_at(Location::caller(), f)
+    }
+
+    /// Requests a [`call`](RemoteHandle::call) of `f`, and returns a future of its result: for a task
+    /// that runs on tokio or on a thread pool, and needs an answer from the game.
+    ///
+    /// **The request is sent at this call**, not at the first poll.
+    ///
+    /// # Resumes
+    ///
+    /// `f` is called as by [`call`](RemoteHandle::call). Then the task is woken, and continues where its
+    /// own runtime runs it. A script that awaits it continues in the next run of its home phase.
+    ///
+    /// On the executor's thread, do not block on the future: nothing would run the executor.
+    ///
+    /// # Output
+    ///
+    /// What `f` returns.
+    ///
+    /// # Errors
+    ///
+    /// A [`RemoteCallError`](super::RemoteCallError) if the executor is dropped before it makes the call, or if `f` panics.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future drops the result. `f` is called all the same.
+    ///
+    /// # Panics
+    ///
+    /// When polled in a durable script, which does not record it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use framestep::prelude::*;
+    /// use framestep::task::{RemoteCallError, RemoteHandle};
+    ///
+    /// struct World {
+    ///     players: Vec<String>,
+    /// }
+    ///
+    /// // A task of a server, on another thread.
+    /// async fn join(remote: RemoteHandle, name: String) -> Result<usize, RemoteCallError> {
+    ///     let join = || with(|world: &mut World| {
+    ///         world.players.push(name);
+    ///         world.players.len()
+    ///     });
+    ///     remote.call_async(join).await
+    /// }
+    ///
+    /// let mut world = World { players: vec!["Ada".to_string()] };
+    /// let mut executor = Executor::new();
+    /// let remote = executor.remote();
+    /// // In place of tokio: any runtime can run the task.
+    /// let server = std::thread::spawn(|| Executor::new().run_until(join(remote, "Bob".to_string()), 1));
+    /// while !server.is_finished() {
+    ///     executor.run_frame_with(&mut world, 0.25);
+    /// }
+    /// assert_eq!(server.join().unwrap(), Ok(2));
+    /// ```
+    ///
+    /// # Source
+    ///
+    /// `Dispatcher.InvokeAsync` of WPF; `MainActor.run` of Swift.
+    #[track_caller]
+    pub fn call_async<R, F>(&self, f: F) -> RemoteCall<R>
+    where
+        R: Send + 'static,
+        F: FnOnce() -> R + Send + 'static,
+    {
         let place = Location::caller();
+        let (result, call) = RemoteCall::new(place);
+        // Where it is refused, the sender is dropped, which the future reports.
+        self.call_at(place, move || drop(result.send(f())));
+        call
+    }
+
+    fn call_at(
+        &self,
+        place: &'static Location<'static>,
+        f: impl FnOnce() + Send + 'static,
+    ) -> bool {
         self.push(Message::Call, move |core| {
             let order = Ordered {
                 core,

@@ -54,14 +54,17 @@ impl EventWait {
             };
             let (view, script) = View::of(scope);
             let script = script?;
-            if source.is_none() && !script.is_observed() {
+            let is_observed = script.is_observed();
+            if source.is_none() && !is_observed {
                 return None;
             }
             let events = &view.instruments().event_waits;
             let (index, serial) = events.insert(script.key(), source.cloned());
             let id = WaitId::Event(index, serial);
-            let phase = script.home().phase();
-            awaited::note_wait(scope, id, line, || wait(view, source, phase));
+            if is_observed {
+                let phase = script.home().phase();
+                awaited::note_wait(scope, id, line, || wait(view, source, phase));
+            }
             Some(EventWait {
                 executor: view.executor(),
                 index,

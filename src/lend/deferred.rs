@@ -178,6 +178,7 @@ fn work_off_waiting(core: &Core, note: LentRef<'_>) {
 pub(super) fn call_alone(core: &Core, f: impl FnOnce(), origin: Origin) {
     let called = report::as_host(core, || call::catch(f));
     if let Err(payload) = called {
+        core.panics.note();
         let report = Report::WithDeferredPanicked {
             function: origin.function,
             state: origin.state,

@@ -189,6 +189,7 @@ impl<B: Behaviour> Slot<B> {
         }
         self.panicked.set(true);
         self.owner.set_active(false);
+        core.panics.note();
         report::send(
             core,
             &Report::BehaviourPanicked {

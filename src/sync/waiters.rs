@@ -56,15 +56,15 @@ pub(crate) struct Waiting {
 }
 
 impl Waiting {
-    /// Wakes the coroutine that is being polled with `cx`. Clones its waker, which is
-    /// user code. The caller is the `.await`.
+    /// Wakes the coroutine that is being polled with `cx`, whose wait is [noted](Waiters::note).
+    /// Clones its waker, which is user code. The caller is the `.await`.
     #[track_caller]
-    pub(crate) fn new(cx: &Context<'_>, source: Option<&Source>) -> Self {
+    pub(crate) fn new(cx: &Context<'_>, noted: Option<EventWait>) -> Self {
         let call = "the wait for a signal, a watch or a semaphore";
         recording::refuse_source(call);
         Waiting {
             waker: Foreign::new(call::out(|| cx.waker().clone())),
-            noted: EventWait::begin(source, Location::caller()),
+            noted,
             keeper: Keeper::of(cx),
             line: Location::caller(),
         }
@@ -116,6 +116,12 @@ impl<D> Waiters<D> {
     #[inline]
     pub(crate) fn named(&self) -> Option<&Source> {
         self.source.as_ref()
+    }
+
+    /// Notes that the coroutine that is being polled begins to wait. The caller is the `.await`.
+    #[track_caller]
+    pub(crate) fn note(&self) -> Option<EventWait> {
+        EventWait::begin(self.named(), Location::caller())
     }
 
     pub(crate) fn set_source(&mut self, source: Source) {

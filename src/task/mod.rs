@@ -7,7 +7,7 @@ pub(crate) mod offload;
 pub(crate) mod owner;
 pub(crate) mod script;
 
-pub use crate::executor::RemoteHandle;
+pub use crate::executor::{RemoteCall, RemoteCallError, RemoteHandle};
 pub use budget::{Budget, Checkpoint};
 pub use coroutine::{
     Coroutine, CoroutineId, Finished, JoinError, Outcome, OutputSource, ScriptBuilder, ScriptJoin,

@@ -7,6 +7,7 @@ mod closed;
 mod offload;
 mod promise;
 mod remote;
+mod remote_calls;
 mod semaphore;
 mod signal;
 mod std_futures;

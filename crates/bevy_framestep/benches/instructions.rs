@@ -113,6 +113,15 @@ fn resources() -> u32 {
     })
 }
 
+/// The resource changes in each frame, and does not meet the condition.
+fn changing_resources() -> u32 {
+    let mut app = app();
+    app.add_systems(PreUpdate, |mut open: ResMut<Open>| open.set_changed());
+    with_scripts(&mut app, |world| {
+        world.start_script(|| wait_until_resource(|open: &Open| open.0));
+    })
+}
+
 fn changes() -> u32 {
     with_scripts(&mut app(), |world| {
         let mut entity = world.spawn(Position::default());
@@ -188,7 +197,7 @@ fn lives() -> u32 {
 
 type Row = (&'static str, &'static str, fn() -> u32);
 
-const ROWS: [Row; 13] = [
+const ROWS: [Row; 14] = [
     ("bevy-alone", "update", || {
         updates(&mut app_without_scripts())
     }),
@@ -198,6 +207,7 @@ const ROWS: [Row; 13] = [
     ("move", "script", moves),
     ("condition", "script", conditions),
     ("resource", "script", resources),
+    ("changing", "script", changing_resources),
     ("component", "script", components),
     ("change", "script", changes),
     ("no-message", "script", silence),

@@ -23,15 +23,12 @@ binary=$(built_bench .. --ignore-rust-version)
 cold_functions ../../../src ../src >"$work/cold"
 touch "$work/scaling"
 
-# Waits for events tell observers of themselves, whether there are any or not.
-known='awaited::note_wait '
-
 rows() {
-    for row in ${*:-bevy-alone empty sleep next_frame move condition resource component change no-message message event spawn}; do
+    for row in ${*:-bevy-alone empty sleep next_frame move condition resource changing component change no-message message event spawn}; do
         count_rows "$binary" "$row" || return 1
         # Each script of this row is started and stopped, which is rare elsewhere.
         [ "$row" = spawn ] && continue
-        cold_calls "$(cut -d' ' -f1 "$work/items")" <"$work/cold" | grep -v "$known" | sed "s/^/$row: /" >>"$work/scaling" || true
+        cold_calls "$(cut -d' ' -f1 "$work/items")" <"$work/cold" | sed "s/^/$row: /" >>"$work/scaling"
     done
 }
 

@@ -4,6 +4,7 @@ use std::any::{Any, TypeId};
 use std::cell::{Cell, OnceCell, RefCell, RefMut};
 use std::collections::HashMap;
 use std::fmt;
+use std::mem::ManuallyDrop;
 use std::rc::{Rc, Weak};
 use std::task::Waker;
 use std::time::Duration;
@@ -86,8 +87,10 @@ pub(crate) struct Shared {
 
 thread_local! {
     /// A cache for the world that was used last. Every access of a script to the world needs
-    /// it, and a lookup of a non-send resource takes as long as running a phase.
-    static LATEST: RefCell<Option<(WorldId, Weak<Shared>)>> = const { RefCell::new(None) };
+    /// it, and a lookup of a non-send resource takes as long as running a phase. Without a
+    /// destructor, so that apps still work in the destructors of other thread-locals.
+    static LATEST: ManuallyDrop<RefCell<Option<(WorldId, Weak<Shared>)>>> =
+        const { ManuallyDrop::new(RefCell::new(None)) };
 }
 
 /// The last readings of Bevy's clocks.
@@ -217,7 +220,8 @@ impl Shared {
     #[inline]
     pub(crate) fn get(world: &World) -> Option<Rc<Shared>> {
         let id = world.id();
-        let latest = LATEST.with_borrow(|latest| {
+        let latest = LATEST.with(|latest| {
+            let latest = latest.borrow();
             let (of, shared) = latest.as_ref()?;
             (*of == id).then(|| shared.upgrade()).flatten()
         });
@@ -228,7 +232,8 @@ impl Shared {
     fn found(world: &World) -> Option<Rc<Shared>> {
         let framestep = world.get_non_send::<Framestep>()?;
         let latest = (world.id(), Rc::downgrade(&framestep.shared));
-        LATEST.set(Some(latest));
+        // The one before is only an address: nothing is dropped but its memory.
+        LATEST.with(|of| of.replace(Some(latest)));
         Some(framestep.shared.clone())
     }
 
@@ -342,6 +347,15 @@ impl Shared {
     /// Passes on what has been written since the last run. User code may add feeds meanwhile.
     fn pass_on(&self, world: &World) {
         self.each_feed(|feed| feed.pass_on(world));
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        LATEST.with(|latest| {
+            let is_it = |(_, of): &mut (WorldId, Weak<Shared>)| std::ptr::eq(of.as_ptr(), self);
+            _ = latest.borrow_mut().take_if(is_it);
+        });
     }
 }
 

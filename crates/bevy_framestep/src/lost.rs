@@ -2,7 +2,7 @@
 //!
 //! Bevy takes a schedule out of the world while it runs it. If a system panics, the schedule is
 //! dropped with the stack, and Bevy has none of that name any more. In an app, such a panic ends the
-//! program. If a script ran the schedule, the panic ends the script alone: the app goes on, and the
+//! program. If a script or its clean-up ran the schedule, the panic ends that alone: the app goes on, and the
 //! systems of that schedule never run again. Nothing can put it back, so it is reported.
 
 use std::cell::{Cell, RefCell};
@@ -21,7 +21,7 @@ type Labels = HashSet<Interned<dyn ScheduleLabel>>;
 /// Watches the schedules of a world.
 #[derive(Default)]
 pub(crate) struct LostSchedules {
-    /// How many scripts had panicked when it was last checked.
+    /// How many panics the executor had caught when it was last checked.
     panics: Cell<u64>,
     /// Which schedules run when the scripts of a phase do, and those that are known to be lost.
     running: RefCell<Vec<(Phase, Labels)>>,
@@ -29,7 +29,7 @@ pub(crate) struct LostSchedules {
 }
 
 impl LostSchedules {
-    /// Looks for lost schedules if scripts have panicked, before the scripts of `phase` run.
+    /// Looks for lost schedules if something has panicked, before the scripts of `phase` run.
     #[inline]
     pub(crate) fn check(&self, world: &World, phase: Phase, panics: u64) {
         if self.panics.get() != panics {

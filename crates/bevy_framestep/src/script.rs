@@ -127,13 +127,14 @@ impl ClockKey {
     pub(crate) fn new(clock: &Clock) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let key = NEXT.fetch_add(1, Ordering::Relaxed);
-        CLOCKS.with_borrow_mut(|clocks| clocks.insert(key, clock.clone()));
+        _ = CLOCKS.try_with(|clocks| clocks.borrow_mut().insert(key, clock.clone()));
         ClockKey(key)
     }
 
-    /// `None` on another thread.
+    /// `None` on another thread, and while the thread ends.
     pub(crate) fn get(&self) -> Option<Clock> {
-        CLOCKS.with_borrow(|clocks| clocks.get(&self.0).cloned())
+        let clock = CLOCKS.try_with(|clocks| clocks.borrow().get(&self.0).cloned());
+        clock.ok().flatten()
     }
 }
 

@@ -52,7 +52,7 @@ pub(crate) struct Panics {
     /// The first panic since the last one that was passed on.
     pending: Guarded<Option<Pending>>,
     is_pending: Cell<bool>,
-    /// How many coroutines have panicked.
+    /// How many there have been: of coroutines, hooks, deferred closures and outputs.
     count: Cell<u64>,
 }
 
@@ -72,6 +72,11 @@ impl Panics {
         self.count.get()
     }
 
+    /// Counts one that has been caught.
+    pub(crate) fn note(&self) {
+        self.count.set(self.count.get() + 1);
+    }
+
     pub(crate) fn passes_on(&self, panics: PassOn) -> bool {
         self.pass_on.get() == panics
     }
@@ -81,7 +86,7 @@ impl Panics {
 /// returns what to [pass on](pass_on). The host then receives the payload, and a join
 /// returns only the message.
 pub(crate) fn keep_panic(core: &Core, task: Task<'_>, payload: Payload) -> Option<Pending> {
-    core.panics.count.set(core.panics.count.get() + 1);
+    core.panics.note();
     let mut panicked = panicked_now(core, payload);
     panicked.from = awaited::resumed_from(View::new(core), Script::new(core, task));
     // It is still in the list of its owner.
@@ -187,6 +192,7 @@ pub(crate) fn report_hook_panicked(core: &Core, payload: Payload) {
 }
 
 fn report_of_hook(core: &Core, hook: &'static str, payload: &Payload) -> Report {
+    core.panics.note();
     Report::HookPanicked {
         hook,
         frame: core.clock.frame(),
@@ -207,6 +213,7 @@ pub(crate) fn report_time_source_panic(core: &Core) {
 /// on. Calls user code.
 #[cold]
 pub(crate) fn output_panicked(core: &Core, task: Task<'_>, payload: Payload) {
+    core.panics.note();
     let panicked = panicked_now(core, payload);
     let report = report_of(core, task, &panicked);
     pass_on(core, report, panicked.payload);

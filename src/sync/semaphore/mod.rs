@@ -572,12 +572,10 @@ impl Shared {
     /// granted its permits afterwards.
     #[track_caller]
     fn wait(&self, waiter: usize, cx: &Context<'_>) {
-        let (is_waiting, source) = {
-            let waiters = &self.state.borrow().waiters;
-            (waiters.waits_with(waiter, cx.waker()), waiters.source())
-        };
+        let is_waiting = self.state.borrow().waiters.waits_with(waiter, cx.waker());
         if !is_waiting {
-            let waiting = Waiting::new(cx, source.as_ref());
+            let noted = self.state.borrow().waiters.note();
+            let waiting = Waiting::new(cx, noted);
             let unneeded = self.state.borrow_mut().wait(waiter, waiting);
             drop(unneeded);
         }

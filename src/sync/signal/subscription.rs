@@ -169,15 +169,14 @@ impl<T> Reading<T> {
     #[track_caller]
     fn wait(&self, cx: &Context<'_>) -> bool {
         let journal = &self.shared.journal;
-        let is_waiting = {
-            let journal = journal.borrow();
-            journal.readers.waits_with(self.reader, cx.waker())
+        let noted = {
+            let readers = &journal.borrow().readers;
+            if readers.waits_with(self.reader, cx.waker()) {
+                return true;
+            }
+            readers.note()
         };
-        if is_waiting {
-            return true;
-        }
-        let source = journal.borrow().readers.source();
-        let waiting = Waiting::new(cx, source.as_ref());
+        let waiting = Waiting::new(cx, noted);
         let previous = journal.borrow_mut().readers.wait(self.reader, waiting);
         drop(previous);
         // Cloning and dropping a waker runs user code, which may emit.

@@ -67,16 +67,18 @@ impl<T> Waiter<T> {
     #[track_caller]
     pub(super) fn wait(&self, cx: &Context<'_>) {
         let state = &self.shared.state;
-        let (is_waiting, source, is_shown) = {
+        let (is_waiting, shown) = {
             let state = state.borrow();
             let is_waiting = state.waiters.waits_with(self.index, cx.waker());
-            (is_waiting, state.waiters.source(), state.show.is_some())
+            let shows = !is_waiting && state.show.is_some();
+            (is_waiting, shows.then(|| state.waiters.source()).flatten())
         };
         if !is_waiting {
-            if let Some(source) = source.as_ref().filter(|_| is_shown) {
+            if let Some(source) = &shown {
                 self.shared.show(source);
             }
-            let waiting = Waiting::new(cx, source.as_ref());
+            let noted = state.borrow().waiters.note();
+            let waiting = Waiting::new(cx, noted);
             let previous = state.borrow_mut().waiters.wait(self.index, waiting);
             drop(previous);
         }

@@ -130,7 +130,7 @@ impl HearAppExt for App {
 
 /// Whether it is the first time.
 fn note<T: Heard>(app: &mut App) -> bool {
-    HEARD.with_borrow_mut(|heard| heard.insert(T::NAME));
+    _ = HEARD.try_with(|heard| heard.borrow_mut().insert(T::NAME));
     types(app).heard.insert(T::NAME)
 }
 
@@ -158,7 +158,9 @@ thread_local! {
 /// Panics in the line of the script if nothing passes these on: the wait would never end.
 #[track_caller]
 fn expect_heard<T: Heard>(call: &str) {
-    if !HEARD.with_borrow(|heard| heard.contains(T::NAME)) {
+    // While the thread ends, it is not known.
+    let is_heard = HEARD.try_with(|heard| heard.borrow().contains(T::NAME));
+    if !is_heard.unwrap_or(true) {
         let name = std::any::type_name::<T>();
         panic!("durable scripts do not hear `{name}`: call `app.{call}::<{name}>()`");
     }

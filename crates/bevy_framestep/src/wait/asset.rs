@@ -15,7 +15,7 @@ use framestep::Phase;
 use futures::future::FusedFuture;
 use futures::{FutureExt, StreamExt};
 
-use super::until::Ask;
+use super::conditions::Ask;
 use super::{Messages, WaitUntilWorld, messages};
 use crate::borrow::{Call, with_ref};
 

@@ -14,8 +14,8 @@ use futures::future::FusedFuture;
 
 use super::WaitUntilWorld;
 use super::component::Outcome;
+use super::conditions::{Ask, Gate, Run};
 use super::scan::Scan;
-use super::until::{Ask, Gate, Run};
 use crate::borrow::{Call, with};
 use crate::error::Missing;
 use crate::executor::Shared;
@@ -87,7 +87,7 @@ impl<C: Component> Ask for Changed<C> {
         }
     }
 
-    fn holds_in(&mut self, world: &World, run: &Run) -> bool {
+    fn holds_in(&mut self, world: &World, run: &Run<'_>) -> bool {
         if run.is_known && !self.scan.may_have_changed(run, self.entity) {
             self.is_unchanged(world.read_change_tick());
             return false;

@@ -11,7 +11,7 @@ use framestep::Phase;
 use futures::future::FusedFuture;
 
 use super::WaitUntilWorld;
-use super::until::Ask;
+use super::conditions::Ask;
 use crate::error::Missing;
 use crate::name::{NameOf, short_name};
 

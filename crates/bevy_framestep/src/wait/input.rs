@@ -9,7 +9,7 @@ use bevy_ecs::prelude::*;
 use bevy_input::ButtonInput;
 
 use super::WaitUntilWorld;
-use super::until::Ask;
+use super::conditions::Ask;
 
 /// Waits until a key or a button is pressed: a `KeyCode`, a `MouseButton`, or any type for
 /// which the app has a `ButtonInput`.

@@ -6,6 +6,7 @@ mod animation;
 mod asset;
 mod changed;
 mod component;
+mod conditions;
 mod despawned;
 mod event;
 mod for_each;
@@ -23,11 +24,12 @@ mod timer;
 mod turn;
 mod until;
 
+pub(crate) use conditions::Conditions;
 pub(crate) use left::Left;
 pub(crate) use message::Feed;
 pub(crate) use resource::Watch;
 pub(crate) use scan::Scan;
-pub(crate) use until::{Condition, Conditions};
+pub(crate) use until::Condition;
 
 #[cfg(feature = "animation")]
 pub use animation::animation_finished;

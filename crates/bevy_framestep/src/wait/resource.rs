@@ -1,6 +1,6 @@
 //! Waits for conditions on a resource.
 
-use std::any::type_name;
+use std::any::{Any, type_name};
 use std::cell::RefCell;
 use std::fmt;
 use std::marker::PhantomData;
@@ -11,8 +11,8 @@ use bevy_ecs::prelude::*;
 use framestep::Phase;
 
 use super::WaitUntilWorld;
+use super::conditions::{Ask, Gate, Run};
 use super::scan::is_old;
-use super::until::{Ask, Gate, Run};
 use crate::access::no_resource;
 use crate::borrow::{Call, with_ref};
 use crate::executor::Shared;
@@ -35,7 +35,7 @@ impl<R> Default for Watch<R> {
 }
 
 impl<R: Resource> Gate for Watch<R> {
-    fn may_hold(&self, world: &World, run: &Run) -> bool {
+    fn may_hold(&self, world: &World, run: &Run<'_>) -> bool {
         let now = world.read_change_tick();
         // A later change can have the present tick.
         let at = Tick::new(now.get().wrapping_sub(1));
@@ -47,6 +47,12 @@ impl<R: Resource> Gate for Watch<R> {
         let since = std::mem::replace(known, at);
         let changed = world.get_resource_change_ticks::<R>();
         changed.is_none_or(|ticks| is_old(since, now) || ticks.is_changed(since, now))
+    }
+
+    fn subject<'w>(&self, world: &'w World) -> Option<&'w dyn Any> {
+        world
+            .get_resource::<R>()
+            .map(|resource| resource as &dyn Any)
     }
 }
 
@@ -64,6 +70,14 @@ impl<R: Resource, P: FnMut(&R) -> bool + 'static> Ask for OfResource<R, P> {
         match world.get_resource::<R>() {
             Some(resource) => holds(resource),
             None => no_resource(type_name::<R>()),
+        }
+    }
+
+    fn holds_in(&mut self, world: &World, run: &Run<'_>) -> bool {
+        let resource = run.subject.and_then(<dyn Any>::downcast_ref);
+        match (&mut self.holds, resource) {
+            (Some(holds), Some(resource)) => holds(resource),
+            _ => self.holds(world),
         }
     }
 

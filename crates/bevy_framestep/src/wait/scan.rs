@@ -12,7 +12,7 @@ use bevy_ecs::entity_disabling::{DefaultQueryFilters, Disabled};
 use bevy_ecs::prelude::*;
 use framestep::Phase;
 
-use super::until::{Gate, Run};
+use super::conditions::{Gate, Run};
 
 /// Scans are worth it from this share of the entities on: one in eight.
 const SHARE: usize = 8;
@@ -56,7 +56,7 @@ impl<C: Component> Scan<C> {
 
     /// Whether the component of an entity may have changed, or may be gone, since the latest run of
     /// the phase.
-    pub(super) fn may_have_changed(&self, run: &Run, entity: Entity) -> bool {
+    pub(super) fn may_have_changed(&self, run: &Run<'_>, entity: Entity) -> bool {
         let phases = self.phases.borrow();
         let known = phases.iter().find(|of| of.phase == run.phase);
         known.is_none_or(|known| match &known.found {
@@ -118,7 +118,7 @@ impl<C: Component> Scan<C> {
 }
 
 impl<C: Component> Gate for Scan<C> {
-    fn may_hold(&self, world: &World, run: &Run) -> bool {
+    fn may_hold(&self, world: &World, run: &Run<'_>) -> bool {
         let mut phases = self.phases.borrow_mut();
         let index = phases.iter().position(|of| of.phase == run.phase);
         let index = index.unwrap_or_else(|| {

@@ -325,6 +325,31 @@ fn a_transition_that_is_lost_before_the_first_frame_is_reported() {
     );
 }
 
+/// The clean-up of a script runs the transition.
+#[test]
+fn schedules_that_a_panic_in_a_deferred_closure_has_lost_are_reported() {
+    async fn leave() {
+        let _end = defer(|world: &mut World| {
+            world.resource_mut::<NextState<Screen>>().set(Screen::Game);
+            world.run_schedule(StateTransition);
+        });
+        wait_frames(2).await;
+    }
+
+    let mut app = app_with_states();
+    let lost = collect_lost(&mut app);
+    app.add_systems(OnEnter(Screen::Game), || panic!("no such level"));
+    app.world_mut().commands().start_script(leave);
+    for _ in 0..5 {
+        app.update();
+    }
+    let mut lost = lost.lock().unwrap();
+    lost.sort();
+    assert_eq!(lost.len(), 2, "{lost:?}");
+    assert!(lost[0].contains("`OnEnter(Game)`"), "{lost:?}");
+    assert!(lost[1].contains("`StateTransition`"), "{lost:?}");
+}
+
 /// A panic of a script that runs no schedule loses none.
 #[test]
 fn a_panic_without_a_schedule_loses_none() {

@@ -16,10 +16,14 @@ use crate::workload::{FRAMES_PER_SECOND, Workload};
 
 const USAGE: &str = "usage: [--rounds N] [--scripts N] [--row TEXT]";
 
-const ROWS: [(Workload, &str); 10] = [
+const ROWS: [(Workload, &str); 11] = [
     (Workload::Move, "move a component in each frame"),
     (Workload::Frame, "wait for the next frame, and again"),
-    (Workload::Ask, "check a condition in each frame"),
+    (Workload::Ask, "check a condition on anything in each frame"),
+    (
+        Workload::Watch,
+        "check a condition on a resource that changes",
+    ),
     (Workload::Change, "wait for a change that does not come"),
     (Workload::Await, "wait for a message that does not come"),
     (Workload::Hear, "receive a message in each frame"),

@@ -26,8 +26,11 @@ pub(crate) enum Workload {
     Sleep,
     /// Each script sleeps a second, and again: one in 64 is due in a frame.
     Fire,
-    /// Each script waits for a condition that a resource does not meet yet.
+    /// Each script waits for a condition on the world, which a resource does not meet yet.
     Ask,
+    /// Each script waits for a condition on a resource that changes in each frame, and does not
+    /// meet it yet.
+    Watch,
     /// Each script waits for a change of a component of its entity, and none comes.
     Change,
     /// Each script waits for a message, and none comes.
@@ -56,7 +59,7 @@ pub(crate) struct News;
 #[derive(EntityEvent, Clone)]
 pub(crate) struct Poked(pub(crate) Entity);
 
-/// The resource that [`Workload::Ask`] checks.
+/// The resource that [`Workload::Ask`] and [`Workload::Watch`] check.
 #[derive(Resource, Default)]
 pub(crate) struct Open(pub(crate) bool);
 
@@ -103,7 +106,9 @@ impl Workload {
     /// Panics unless the progress is exactly that of `updates`.
     pub(crate) fn check(self, scripts: u64, updates: u64, before: &Progress, after: &Progress) {
         let resumed = match self {
-            Workload::Frame | Workload::Ask | Workload::Hear | Workload::Poke => scripts * updates,
+            Workload::Frame | Workload::Ask | Workload::Watch | Workload::Hear | Workload::Poke => {
+                scripts * updates
+            }
             Workload::Fire => scripts * updates / FRAMES_PER_SECOND,
             Workload::Move
             | Workload::Sleep
@@ -128,7 +133,7 @@ impl Workload {
     pub(crate) fn ended(self, scripts: u64, app: &mut App) -> Option<u64> {
         let world = app.world_mut();
         match self {
-            Workload::Ask => world.resource_mut::<Open>().0 = true,
+            Workload::Ask | Workload::Watch => world.resource_mut::<Open>().0 = true,
             Workload::Sleep => {
                 world
                     .resource_mut::<Time<Virtual>>()
@@ -155,6 +160,9 @@ impl Workload {
 pub(crate) fn add_to_all(app: &mut App, workload: Workload) {
     match workload {
         Workload::Await => _ = app.add_message::<News>(),
+        Workload::Watch => {
+            _ = app.add_systems(PreUpdate, |mut open: ResMut<Open>| open.set_changed())
+        }
         Workload::Hear => {
             app.add_message::<News>();
             app.add_systems(PreUpdate, |mut news: MessageWriter<News>| {

@@ -10,6 +10,7 @@
 mod entities;
 mod files;
 mod hearing;
+mod names;
 mod phases;
 mod random;
 mod reloading;

@@ -45,7 +45,7 @@ pub(super) fn add(app: &mut App, workload: Workload, scripts: u64) {
                 let first = FRAME * (number % FRAMES_PER_SECOND) as u32;
                 app.spawn_task(count_seconds(first));
             }
-            Workload::Ask => {
+            Workload::Ask | Workload::Watch => {
                 app.spawn_task(ask());
             }
             Workload::Change => {

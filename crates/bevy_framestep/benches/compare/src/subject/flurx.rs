@@ -35,7 +35,7 @@ pub(super) fn add(app: &mut App, workload: Workload, scripts: u64) {
                     let first = FRAME * (number % FRAMES_PER_SECOND) as u32;
                     count_seconds(&mut commands, first);
                 }
-                Workload::Ask => ask(&mut commands),
+                Workload::Ask | Workload::Watch => ask(&mut commands),
                 Workload::Change => await_change(&mut commands),
                 Workload::Await => await_news(&mut commands),
                 Workload::Hear | Workload::Poke | Workload::Live | Workload::Empty => {

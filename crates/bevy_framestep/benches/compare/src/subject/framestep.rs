@@ -41,6 +41,9 @@ pub(super) fn add(app: &mut App, workload: Workload, scripts: u64) {
             Workload::Ask => {
                 world.start_script(ask);
             }
+            Workload::Watch => {
+                world.start_script(watch);
+            }
             Workload::Change => {
                 world.spawn(Level::default()).start_script(await_change);
             }
@@ -95,6 +98,15 @@ async fn ask() {
     wait_until_world(|world| {
         RESUMED.bump();
         world.resource::<Open>().0
+    })
+    .await;
+    ENDED.bump();
+}
+
+async fn watch() {
+    wait_until_resource(|open: &Open| {
+        RESUMED.bump();
+        open.0
     })
     .await;
     ENDED.bump();

@@ -1,28 +1,28 @@
 //! Scripts that belong to entities.
 
-use std::cell::RefCell;
+mod hooks;
+mod live;
+
 use std::fmt;
-use std::mem::take;
 use std::panic::Location;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use bevy_ecs::entity::{ComponentCloneCtx, SourceComponent};
-use bevy_ecs::error::BevyError;
-use bevy_ecs::lifecycle::HookContext;
 use bevy_ecs::prelude::*;
-use bevy_ecs::world::{DeferredWorld, WorldId};
+use bevy_ecs::world::WorldId;
 use framestep::lend::with_ref;
-use framestep::task::{CoroutineId, OwnerHandle, RemoteHandle, SendOwner};
+use framestep::task::{CoroutineId, OwnerHandle};
 use framestep::time::Clock;
-use framestep::{Handle, Owner, with};
+use framestep::{Handle, Owner};
 
-use crate::clean_up;
-use crate::error::Missing;
 use crate::executor::Shared;
-use crate::output::{ScriptOutput, hand_over};
+use crate::output::ScriptOutput;
 use crate::script::{ClockKey, EntityScriptFn};
 use crate::start::start_unobserved;
+use hooks::{cloned, discarded, inserted, removed};
+use live::{Base, Known, Live};
+
+pub(crate) use live::{nobody, owner_of};
 
 /// The scripts of an entity. They end with it: when it is despawned, or when this
 /// component is removed.
@@ -108,45 +108,6 @@ pub struct Scripts {
     speed: AtomicU64,
     /// The world in which it is about to be replaced or removed.
     discarded: Option<WorldId>,
-}
-
-/// The state for an entity in a world.
-struct Live {
-    owner: SendOwner,
-    remote: RemoteHandle,
-    entity: Entity,
-    /// Whether they have another clock than the base.
-    has_speed: AtomicBool,
-    /// The scripts that a system or the host has started on the entity. Most entities have
-    /// one.
-    first: Option<Known>,
-    others: Vec<Known>,
-}
-
-/// The clock that the scripts count on, unless they are slowed down.
-#[derive(Default)]
-enum Base {
-    #[default]
-    Game,
-    Realtime,
-    Other(ClockKey),
-}
-
-impl Base {
-    /// On the thread of the app.
-    fn clock(&self, handle: &Handle) -> Option<Clock> {
-        match self {
-            Base::Game => handle.clock(),
-            Base::Realtime => handle.realtime(),
-            Base::Other(key) => key.get(),
-        }
-    }
-}
-
-#[derive(Clone, Copy)]
-struct Known {
-    name: &'static str,
-    id: CoroutineId,
 }
 
 /// Starts scripts, one after the other.
@@ -371,7 +332,7 @@ impl Scripts {
             return false;
         };
         let mut found = false;
-        for known in live.first.iter().chain(&live.others) {
+        for known in live.known() {
             if is_named(known.name, name) {
                 found |= live.remote.stop(known.id);
             }
@@ -459,97 +420,24 @@ impl Scripts {
 
     /// The scripts that were started on the entity. They may have ended.
     fn known(&self) -> impl Iterator<Item = &Known> {
-        let live = self.live.iter();
-        live.flat_map(|live| live.first.iter().chain(&live.others))
+        self.live.iter().flat_map(Live::known)
     }
 
     /// Records a script that was started on the entity.
     pub(crate) fn note(&mut self, name: &'static str, id: CoroutineId, handle: &Handle) {
-        let Some(live) = &mut self.live else {
-            return;
-        };
-        let known = Known { name, id };
-        match &mut live.first {
-            Some(first) if handle.is_alive(first.id) => {
-                // Amortised constant: ended scripts are removed when the list has doubled.
-                if live.others.len() == live.others.capacity() {
-                    live.others.retain(|of| handle.is_alive(of.id));
-                    live.others.reserve(live.others.len() + 1);
-                }
-                live.others.push(known);
-            }
-            first => *first = Some(known),
+        if let Some(live) = &mut self.live {
+            live.note(Known { name, id }, handle);
         }
     }
-}
-
-impl Live {
-    /// Ends the scripts of a value that was dropped without a hook. If another one was assigned
-    /// in its place, no hook says so.
-    fn end_in_place(self) {
-        let (entity, remote) = (self.entity, self.remote.clone());
-        drop(self);
-        if entity != Entity::PLACEHOLDER {
-            remote.call(move || {
-                with(|world: &mut World| {
-                    settle(&mut world.into(), entity);
-                    world.flush();
-                });
-            });
-        }
-    }
-
-    fn apply_speed(&self, speed: f64) {
-        let entity = self.entity;
-        self.has_speed.store(true, Ordering::Relaxed);
-        self.remote.call(move || {
-            with_ref(|world: &World| {
-                let scripts = world.get::<Scripts>(entity);
-                if let Some(scripts) = scripts.filter(|scripts| scripts.live.is_some()) {
-                    let shared = Shared::of(world);
-                    let base = || scripts.base.clock(shared.handle());
-                    shared.speeds().set_speed(entity, base, speed);
-                }
-            });
-        });
-    }
-}
-
-/// Says that a clone of the entity has no scripts, or that they end with a move.
-fn cloned(source: &SourceComponent<'_>, context: &mut ComponentCloneCtx<'_, '_>) {
-    let Some(scripts) = source.read::<Scripts>() else {
-        return;
-    };
-    let begin = scripts.begin.lock();
-    let begins = begin.unwrap_or_else(PoisonError::into_inner).is_some();
-    let started: Vec<CoroutineId> = scripts.known().map(|known| known.id).collect();
-    let (from, to, is_moved) = (context.source(), context.target(), context.moving());
-    context.queue_deferred(move |world, _| {
-        let executor = Shared::of(world);
-        let is_alive = |id: &CoroutineId| executor.handle().is_alive(*id);
-        if !begins && !started.iter().any(is_alive) {
-            return;
-        }
-        let error = BevyError::warning(if is_moved {
-            format!(
-                "the scripts of entity {from} end, because its components are moved to entity \
-                 {to}: a script has its entity for good. Start scripts for the other entity, or \
-                 deny `Scripts` in the `EntityCloner`"
-            )
-        } else {
-            format!(
-                "the scripts of entity {from} were not cloned to entity {to}: a script in the \
-                 middle of its code has no copy. Start scripts for the clone, or deny `Scripts` in \
-                 the `EntityCloner`"
-            )
-        });
-        hand_over(world, error, "clone of Scripts");
-    });
 }
 
 fn is_named(full: &str, name: &str) -> bool {
     let end = full.strip_suffix(name);
     end.is_some_and(|path| path.is_empty() || path.ends_with("::"))
+}
+
+fn is_normal(speed: f64) -> bool {
+    speed == NORMAL
 }
 
 impl fmt::Debug for Scripts {
@@ -563,226 +451,4 @@ impl fmt::Debug for Scripts {
             .field("speed", &self.speed())
             .finish_non_exhaustive()
     }
-}
-
-thread_local! {
-    /// The scripts of entities whose component has been replaced, until the new one is there.
-    static REPLACED: RefCell<Vec<Replaced>> = const { RefCell::new(Vec::new()) };
-}
-
-struct Replaced {
-    world: WorldId,
-    live: Live,
-    base: Base,
-    is_paused: bool,
-    speed: f64,
-}
-
-/// Takes over the scripts of a component that was replaced.
-fn take_replaced(world: WorldId, entity: Entity) -> Option<Replaced> {
-    REPLACED.with_borrow_mut(|all| {
-        let is_it = |of: &Replaced| of.world == world && of.live.entity == entity;
-        let index = all.iter().rposition(is_it)?;
-        Some(all.swap_remove(index))
-    })
-}
-
-/// Only the next hook shows whether it is replaced or removed.
-fn discarded(mut world: DeferredWorld<'_>, context: HookContext) {
-    let id = world.id();
-    if let Some(mut scripts) = world.get_mut::<Scripts>(context.entity) {
-        scripts.bypass_change_detection().discarded = Some(id);
-    }
-}
-
-impl Drop for Scripts {
-    fn drop(&mut self) {
-        // If the component was removed, they have been taken.
-        let Some(live) = self.live.take() else {
-            return;
-        };
-        let Some(world) = self.discarded else {
-            live.end_in_place();
-            return;
-        };
-        let replaced = Replaced {
-            world,
-            live,
-            base: take(&mut self.base),
-            is_paused: self.is_paused(),
-            speed: self.speed(),
-        };
-        REPLACED.with_borrow_mut(|all| all.push(replaced));
-    }
-}
-
-fn removed(mut world: DeferredWorld<'_>, context: HookContext) {
-    let entity = context.entity;
-    let Some(mut scripts) = world.get_mut::<Scripts>(entity) else {
-        return;
-    };
-    let scripts = scripts.bypass_change_detection();
-    scripts.base = Base::Game;
-    let Some(live) = scripts.live.take() else {
-        return;
-    };
-    if live.has_speed.load(Ordering::Relaxed)
-        && let Some(framestep) = world.get_non_send::<crate::Framestep>()
-    {
-        framestep.shared().speeds().forget(entity);
-    }
-    let is_at_home = live.owner.get().is_some();
-    // This runs destructors.
-    drop(live);
-    // On another thread, the scripts are still to end.
-    if is_at_home && let Some(shared) = Shared::get(&world) {
-        clean_up::queue(&mut world, shared.handle());
-    }
-}
-
-fn inserted(mut world: DeferredWorld<'_>, context: HookContext) {
-    settle(&mut world, context.entity);
-}
-
-/// Sets up a component that was put there, unless it is there already.
-fn settle(world: &mut DeferredWorld<'_>, entity: Entity) {
-    let Some(mut scripts) = world.get_mut::<Scripts>(entity) else {
-        return;
-    };
-    let scripts = scripts.bypass_change_detection();
-    scripts.discarded = None;
-    let is_whole = scripts
-        .live
-        .as_ref()
-        .is_some_and(|live| live.entity == entity);
-    if !is_whole {
-        complete(world, entity);
-    }
-}
-
-/// Sets up a component that was inserted by hand, or that replaced another one.
-fn complete(world: &mut DeferredWorld<'_>, entity: Entity) {
-    let shared = Shared::of(world);
-    let before = take_replaced(world.id(), entity);
-    let name = OwnerName::of(world.get(entity), entity);
-    let Some(mut scripts) = world.get_mut::<Scripts>(entity) else {
-        return;
-    };
-    let begin = scripts.begin_mut().take();
-    let live = match (before, scripts.live.take()) {
-        // Running scripts continue, on the clock of the new component.
-        (Some(before), _) => {
-            if matches!(scripts.base, Base::Game) {
-                scripts.base = before.base;
-                if is_normal(scripts.speed()) {
-                    *scripts.speed.get_mut() = before.speed.to_bits();
-                }
-            } else {
-                if let Some(clock) = scripts.base.clock(shared.handle()) {
-                    shared.speeds().set(entity, clock);
-                }
-                before.live.has_speed.store(true, Ordering::Relaxed);
-            }
-            if before.is_paused {
-                *scripts.is_paused.get_mut() = true;
-            }
-            Some(before.live)
-        }
-        (None, Some(brought)) => Some(brought),
-        (None, None) => Live::new(&shared, &scripts.base, name).map(|(live, _)| live),
-    };
-    // There is none if the app is ending.
-    let Some(mut live) = live else {
-        return;
-    };
-    live.entity = entity;
-    if scripts.is_paused()
-        && let Some(owner) = live.owner.get()
-    {
-        owner.pause();
-    }
-    if !is_normal(scripts.speed()) {
-        live.apply_speed(scripts.speed());
-    }
-    scripts.live = Some(live);
-    if let Some(begin) = begin {
-        let begin = move |world: &mut World| begin(world, entity);
-        world.commands().queue(begin);
-    }
-}
-
-fn is_normal(speed: f64) -> bool {
-    speed == NORMAL
-}
-
-impl Live {
-    /// And a handle to the owner. `None` if the app is ending.
-    fn new(shared: &Shared, base: &Base, name: OwnerName) -> Option<(Self, OwnerHandle)> {
-        let handle = shared.handle();
-        let owner = match base {
-            Base::Realtime => handle.owner_on(&handle.realtime()?)?,
-            Base::Other(clock) => handle.owner_on(&clock.get()?)?,
-            Base::Game => handle.owner()?,
-        };
-        let owner = name.give(owner);
-        let of_owner = owner.handle();
-        Some((Self::of(owner, handle.remote()?), of_owner))
-    }
-
-    fn of(owner: Owner, remote: RemoteHandle) -> Self {
-        Live {
-            owner: owner.into_send(),
-            remote,
-            entity: Entity::PLACEHOLDER,
-            has_speed: AtomicBool::new(false),
-            first: None,
-            others: Vec::new(),
-        }
-    }
-}
-
-/// The name of an entity in snapshots.
-struct OwnerName(Option<String>);
-
-impl OwnerName {
-    /// Entities without a [`Name`] have one only in debug builds, because there are many.
-    fn of(name: Option<&Name>, entity: Entity) -> Self {
-        OwnerName(match name {
-            Some(name) => Some(format!("{name} {entity}")),
-            None if cfg!(debug_assertions) => Some(format!("entity {entity}")),
-            None => None,
-        })
-    }
-
-    fn give(self, owner: Owner) -> Owner {
-        match self.0 {
-            Some(name) => owner.named(name),
-            None => owner,
-        }
-    }
-}
-
-/// The owner of an entity's scripts, which is made if there is none.
-pub(crate) fn owner_of(
-    world: &mut World,
-    shared: &Shared,
-    entity: Entity,
-) -> Result<OwnerHandle, Missing> {
-    let missing = Missing::entity(entity);
-    let mut found = world.get_entity_mut(entity).map_err(|_| missing)?;
-    if let Some(owner) = found.get::<Scripts>().and_then(Scripts::owner) {
-        return Ok(owner.handle());
-    }
-    let name = OwnerName::of(found.get(), entity);
-    let (mut live, owner) = Live::new(shared, &Base::Game, name).ok_or(missing)?;
-    live.entity = entity;
-    let mut scripts = Scripts::default();
-    scripts.live = Some(live);
-    found.insert(scripts);
-    Ok(owner)
-}
-
-/// A handle that refuses every start.
-pub(crate) fn nobody(handle: &Handle) -> Option<OwnerHandle> {
-    Some(handle.owner()?.handle())
 }
