@@ -124,7 +124,7 @@ fn outside_of_an_executor_each_call_panics_in_the_line_of_the_caller_and_says_wh
 fn a_watch_that_two_lines_declare_is_reported_once_for_each_line_after_the_first() {
     const LATE: Watch<u32> = watch("gold", || 5);
     const LINE: u32 = line!() - 1;
-    let mut executor = unclamped();
+    let executor = unclamped();
     let told = Rc::new(RefCell::new(Vec::new()));
     let log = told.clone();
     executor.on_report(move |report| log.borrow_mut().push(report.to_string()));

@@ -443,7 +443,7 @@ impl Runtime {
     /// dropped, their destructors have no effects, and handles to them become invalid.
     ///
     /// If the host had a handle at the time of the save, it can get it back with
-    /// [`handle`](crate::RuntimeHandle::handle) before the next run. Results without a handle by then are
+    /// [`handle`](crate::ScriptId::handle) before the next run. Results without a handle by then are
     /// dropped.
     ///
     /// # Errors
