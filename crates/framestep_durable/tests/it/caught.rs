@@ -52,10 +52,7 @@ impl Drop for Token {
 
 #[durable]
 async fn gives_tokens() {
-    let uses = |token: &Token| {
-        let _token = token;
-        assert!(effect(|| false), "a closure panics");
-    };
+    let uses = |_: &Token| assert!(effect(|| false), "a closure panics");
     let calls: [&dyn Fn(Token); 5] = [
         &|token| with(move |_: &mut u32| uses(&token)),
         &|token| with_ref(move |_: &u32| uses(&token)),
