@@ -199,8 +199,8 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// If the log cannot be reached, or the name has other characters than letters, digits, `-` and
-    /// `_`.
+    /// If the log cannot be reached, the user of the connection may not open rooms ([`LogError::NotAllowed`], at
+    /// once), or the name has other characters than letters, digits, `-` and `_`.
     pub async fn open<R: Room>(
         &self,
         room: &str,
@@ -378,8 +378,8 @@ impl<R: Room> RoomClient<R> {
     ///
     /// # Errors
     ///
-    /// If the log has no answer for 30 s (then the input may be there), or the input is too large for
-    /// it.
+    /// If the log has no answer for 30 s (then the input may be there), the user of the connection may not send it
+    /// ([`LogError::NotAllowed`], at once), or the input is too large for the log.
     pub async fn send(&self, input: &R::Input) -> Result<u64, ClientError> {
         let input = R::FORMAT.write(input).map_err(ClientError::Settings)?;
         let _permit = self.numbers.under_way.acquire().await;
@@ -427,6 +427,7 @@ impl<R: Room> RoomClient<R> {
     ///
     /// [`ClientError::NoRoom`] if a server says that there is no such room: it was not opened, is over or
     /// broken. [`LogError::Unreachable`] if no server has said anything for 30 s: does one run?
+    /// [`LogError::NotAllowed`] if the player may not watch, after a second.
     /// Otherwise as [`Watch::next`].
     pub async fn view(&self) -> Result<View<R::View>, ClientError> {
         let mut watch = self.watch().await?;

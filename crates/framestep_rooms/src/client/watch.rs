@@ -81,10 +81,10 @@ impl<R: Room> Watch<R> {
             let body = if is_first { BEGINS } else { b"" };
             let RoomClient { shard, room, .. } = &self.room;
             let channel = channel("watch", *shard, room, self.player.as_ref());
-            match self.room.client.log.say(&channel, body.to_vec()).await {
-                Err(why @ LogError::NotAllowed(_)) => return Err(why.into()),
-                // It is said again.
-                Ok(()) | Err(_) => {}
+            let said = self.room.client.log.say(&channel, body.to_vec()).await;
+            // What was lost is said again.
+            if let Err(why @ LogError::NotAllowed(_)) = said {
+                return Err(why.into());
             }
         }
         Ok(())

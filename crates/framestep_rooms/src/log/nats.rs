@@ -144,13 +144,23 @@ async fn in_time<F: Future>(future: F) -> Result<F::Output, LogError> {
 }
 
 impl NatsLog {
-    /// Asks `JetStream` about a stream.
-    async fn ask<F: Future>(&self, stream: &str, request: F) -> Result<F::Output, LogError> {
+    /// Asks `JetStream` for one of these verbs of a stream.
+    async fn ask<F: Future>(
+        &self,
+        verbs: &[&str],
+        stream: &str,
+        request: F,
+    ) -> Result<F::Output, LogError> {
+        // Those of the client are large.
+        let request = in_time(Box::pin(request));
         self.violations
-            .unless(Needs::Stream(stream), in_time(request))
+            .unless(Needs::Api(verbs, stream), request)
             .await?
     }
 }
+
+/// What a reader asks for.
+const NEXT: &str = "CONSUMER.MSG.NEXT";
 
 /// A value in one message, or a list of parts with a checksum.
 const WHOLE: u8 = 0;
@@ -216,8 +226,10 @@ impl Log for NatsLog {
             let stream = stream.map_err(|error| failed(&error))?;
             let subject = self.kept_subject(SHARDS);
             let kept = self.kept_stream();
-            let read = timeout(DIRECT, stream.direct_get_last_for_subject(subject));
-            let read = self.violations.unless(Needs::Stream(&kept), read).await;
+            let read = Box::pin(stream.direct_get_last_for_subject(subject));
+            let read = timeout(DIRECT, read);
+            let needs = Needs::Api(&["DIRECT.GET"], &kept);
+            let read = self.violations.unless(needs, read).await;
             let not_allowed = match read {
                 Ok(Ok(Ok(message))) => return Ok(number(Some(message.payload.to_vec()))),
                 Ok(Ok(Err(error))) if error.kind() == DirectGetErrorKind::NotFound => return Ok(0),
@@ -277,7 +289,8 @@ impl Log for NatsLog {
     fn ends(&self, shard: u32) -> Later<'_, Result<Ends, LogError>> {
         Box::pin(async move {
             let name = self.stream(shard);
-            let stream = self.ask(&name, self.context.get_stream(&name)).await?;
+            let stream = self.context.get_stream(&name);
+            let stream = self.ask(&["STREAM.INFO"], &name, stream).await?;
             let stream = stream.map_err(|error| failed(&error))?;
             let state = &stream.cached_info().state;
             Ok(Ends {
@@ -301,7 +314,8 @@ impl Log for NatsLog {
             };
             let stream = self.stream(shard);
             let made = self.context.create_consumer_on_stream(config, &stream);
-            let made = self.ask(&stream, made).await?;
+            let verbs = ["CONSUMER.CREATE", "CONSUMER.DURABLE.CREATE"];
+            let made = self.ask(&verbs, &stream, made).await?;
             let consumer: Consumer<pull::Config> = made.map_err(|error| failed(&error))?;
             let pending = consumer.cached_info().num_pending;
             let messages = consumer.stream();
@@ -310,7 +324,7 @@ impl Log for NatsLog {
                 .expires(Duration::from_secs(5));
             let since = self.violations.count();
             let messages = messages.max_messages_per_batch(BATCH).messages();
-            let messages = self.ask(&stream, messages).await?;
+            let messages = self.ask(&[NEXT], &stream, messages).await?;
             let messages = messages.map_err(|error| failed(&error))?;
             // The numbers are after the prefix and the shard.
             let subject = self.subject(shard, "").len();
@@ -331,7 +345,7 @@ impl Log for NatsLog {
             let stream = in_time(self.context.get_stream_no_info(&name)).await?;
             let stream = stream.map_err(|error| failed(&error))?;
             let purged = stream.purge().sequence(before).into_future();
-            let purged = self.ask(&name, purged).await?;
+            let purged = self.ask(&["STREAM.PURGE"], &name, purged).await?;
             purged.map(drop).map_err(|error| failed(&error))
         })
     }
@@ -406,7 +420,8 @@ impl Log for NatsLog {
         Box::pin(async move {
             let subject = self.channel(channel);
             let before = subject.len() - channel.len();
-            self.violations.take_subscribe(&subject)?;
+            self.violations.subscribe(&subject)?;
+            let since = self.violations.count();
             let subscriber = in_time(self.client.subscribe(subject.clone()))
                 .await?
                 .map_err(|error| failed(&error))?;
@@ -414,6 +429,7 @@ impl Log for NatsLog {
                 subscriber,
                 subject,
                 before,
+                since,
                 violations: self.violations.clone(),
             }) as Box<dyn Inbox>)
         })

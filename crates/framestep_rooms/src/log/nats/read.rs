@@ -9,7 +9,7 @@ use futures_util::StreamExt as _;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::violations::{Needs, Violations};
-use super::{BATCH, failed};
+use super::{BATCH, NEXT, failed};
 use crate::entry::{Entry, Topic};
 use crate::log::{Batch, Inbox, Later, LogError, Message, Reader};
 
@@ -60,7 +60,7 @@ impl Reader for NatsReader {
                     }
                     Err(_) if entries.is_empty() && self.pending > 0 => {
                         self.violations
-                            .since(self.since, Needs::Stream(&self.stream))?;
+                            .since(self.since, Needs::Api(&[NEXT], &self.stream))?;
                         return Err(LogError::Unreachable(
                             "the log has entries, and does not send them".to_owned(),
                         ));
@@ -81,6 +81,8 @@ pub(super) struct NatsInbox {
     pub(super) subject: String,
     /// The length of the prefix of subjects.
     pub(super) before: usize,
+    /// How many violations there were before it subscribed.
+    pub(super) since: usize,
     pub(super) violations: Violations,
 }
 
@@ -91,7 +93,7 @@ impl Inbox for NatsInbox {
                 biased;
                 message = self.subscriber.next() => message?,
                 // The one that hears anew is told why.
-                () = self.violations.refuses_to_subscribe(&self.subject) => return None,
+                () = self.violations.refuses_to_subscribe(&self.subject, self.since) => return None,
             };
             Some(Message {
                 channel: message

@@ -69,7 +69,7 @@ impl NatsLog {
                  there?"
             ))
         };
-        let request = async {
+        let request = Box::pin(async {
             let sent = self
                 .context
                 .publish_with_headers(subject.clone(), headers, body);
@@ -77,7 +77,7 @@ impl NatsLog {
                 Ok(answer) => in_time(answer.into_future()).await.map_err(|_| silence())?,
                 Err(error) => Err(error),
             })
-        };
+        });
         let needs = Needs::Subject(&subject);
         let answer: Result<_, LogError> = self.violations.unless(needs, request).await?;
         let answer = answer?;
@@ -143,7 +143,11 @@ impl NatsLog {
         };
         let name = config.name.clone();
         let stream = self
-            .ask(&name, self.context.get_or_create_stream(config))
+            .ask(
+                &["STREAM.INFO", "STREAM.CREATE"],
+                &name,
+                self.context.get_or_create_stream(config),
+            )
             .await?;
         let stream = stream.map_err(|error| not_made(&error, limits))?;
         let mut config = stream.cached_info().config.clone();
@@ -159,7 +163,8 @@ impl NatsLog {
         if limits.message > 0 && !is_as_asked {
             (config.max_message_size, config.max_bytes) = (message, limits.bytes);
             config.discard = DiscardPolicy::New;
-            let updated = self.ask(&name, self.context.update_stream(&config)).await?;
+            let updated = self.context.update_stream(&config);
+            let updated = self.ask(&["STREAM.UPDATE"], &name, updated).await?;
             updated.map_err(|error| not_made(&error, limits))?;
         }
         Ok(())
@@ -233,7 +238,7 @@ impl NatsLog {
         let stream = stream.map_err(|error| failed(&error))?;
         let subject = self.kept_subject(key);
         let read = stream.get_last_raw_message_by_subject(&subject);
-        match self.ask(&name, read).await? {
+        match self.ask(&["STREAM.MSG.GET"], &name, read).await? {
             Ok(message) => Ok(Some((message.sequence, message.payload.to_vec()))),
             Err(error) => match error.kind() {
                 LastRawMessageErrorKind::NoMessageFound => Ok(None),

@@ -6,14 +6,18 @@
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use async_nats::{Event, ServerError};
 use tokio::sync::watch;
+use tokio::time::Instant;
 
 use crate::log::LogError;
 
 /// How many are kept: as many as there may be between two looks of a request.
 const KEPT: usize = 64;
+/// For how long one that has subscribed anew is told of the time before.
+const MOMENT: Duration = Duration::from_secs(5);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Right {
@@ -22,7 +26,7 @@ enum Right {
 }
 
 /// A right that is missing.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 struct Violation {
     right: Right,
     subject: Box<str>,
@@ -41,6 +45,10 @@ impl Violation {
         };
         let subject = rest.split('"').nth(1)?.into();
         Some(Violation { right, subject })
+    }
+
+    fn is(&self, right: Right, subject: &str) -> bool {
+        self.right == right && *self.subject == *subject
     }
 }
 
@@ -65,8 +73,8 @@ impl From<Violation> for LogError {
 pub(super) enum Needs<'a> {
     /// To publish on a subject.
     Subject(&'a str),
-    /// To ask `JetStream` about a stream.
-    Stream(&'a str),
+    /// To ask `JetStream` for one of these, such as `STREAM.INFO`, of a stream.
+    Api(&'a [&'a str], &'a str),
 }
 
 impl Needs<'_> {
@@ -74,31 +82,38 @@ impl Needs<'_> {
         violation.right == Right::Publish
             && match self {
                 Needs::Subject(subject) => *violation.subject == *subject,
-                Needs::Stream(stream) => violation
-                    .subject
-                    .strip_prefix("$JS.API.")
-                    .is_some_and(|rest| rest.split('.').any(|part| part == stream)),
+                Needs::Api(verbs, stream) => verbs.iter().any(|verb| {
+                    let rest = violation.subject.strip_prefix("$JS.API.");
+                    let rest = rest.and_then(|rest| rest.strip_prefix(verb)?.strip_prefix('.'));
+                    rest.is_some_and(|rest| rest.split('.').next() == Some(stream))
+                }),
             }
     }
+}
+
+/// One that was told.
+#[derive(Debug)]
+struct Noted {
+    /// From 1.
+    number: usize,
+    at: Instant,
+    violation: Violation,
 }
 
 #[derive(Debug, Default)]
 struct Seen {
     /// How many there were.
     count: usize,
-    /// The last ones, with their numbers from 1.
-    last: VecDeque<(usize, Violation)>,
+    last: VecDeque<Noted>,
     /// The subscription to an inbox, without which no request is answered. A connection makes it once.
     inbox: Option<Violation>,
 }
 
 impl Seen {
     fn find(&self, since: usize, needs: Needs<'_>) -> Option<&Violation> {
-        let mut new = self.last.iter().filter(|(number, _)| *number > since);
-        let found = new.find(|(_, violation)| needs.has(violation));
-        self.inbox
-            .as_ref()
-            .or(found.map(|(_, violation)| violation))
+        let mut new = self.last.iter().filter(|it| it.number > since);
+        let found = new.find(|it| needs.has(&it.violation));
+        self.inbox.as_ref().or(found.map(|it| &it.violation))
     }
 }
 
@@ -146,7 +161,11 @@ impl Violations {
                 return;
             }
             seen.count += 1;
-            seen.last.push_back((seen.count, violation));
+            seen.last.push_back(Noted {
+                number: seen.count,
+                at: Instant::now(),
+                violation,
+            });
             if seen.last.len() > KEPT {
                 seen.last.pop_front();
             }
@@ -192,44 +211,34 @@ impl Violations {
 
     /// Fails if the last message on a subject was refused: nothing waits for an answer to those.
     pub(super) fn take_publish(&self, subject: &str) -> Result<(), LogError> {
-        self.take(&Violation {
-            right: Right::Publish,
-            subject: subject.into(),
-        })
-    }
-
-    /// Fails if the last subscription to a subject was refused.
-    pub(super) fn take_subscribe(&self, subject: &str) -> Result<(), LogError> {
-        self.take(&Violation {
-            right: Right::Subscribe,
-            subject: subject.into(),
-        })
-    }
-
-    fn take(&self, violation: &Violation) -> Result<(), LogError> {
-        let mut was_refused = false;
+        let mut refused = None;
         self.seen.send_if_modified(|seen| {
-            let before = seen.last.len();
-            seen.last.retain(|(_, it)| it != violation);
-            was_refused = seen.last.len() < before;
+            seen.last.retain(|it| {
+                let is_it = it.violation.is(Right::Publish, subject);
+                if is_it {
+                    refused = Some(it.violation.clone());
+                }
+                !is_it
+            });
             false
         });
-        if was_refused {
-            Err(violation.clone().into())
-        } else {
-            Ok(())
-        }
+        refused.map_or(Ok(()), |violation| Err(violation.into()))
     }
 
-    /// Waits until a subscription to a subject is refused.
-    pub(super) async fn refuses_to_subscribe(&self, subject: &str) {
-        let is_it =
-            |(_, it): &(usize, Violation)| it.right == Right::Subscribe && *it.subject == *subject;
-        let _ = self
-            .seen
-            .subscribe()
-            .wait_for(|seen| seen.last.iter().any(is_it))
-            .await;
+    /// Fails if a subscription to a subject was refused a moment ago: the one that was refused, or another one.
+    pub(super) fn subscribe(&self, subject: &str) -> Result<(), LogError> {
+        let seen = self.seen.borrow();
+        let mut last = seen.last.iter();
+        let found =
+            last.find(|it| it.violation.is(Right::Subscribe, subject) && it.at.elapsed() < MOMENT);
+        found.map_or(Ok(()), |it| Err(it.violation.clone().into()))
+    }
+
+    /// Waits until a subscription to a subject is refused, since there were `count`.
+    pub(super) async fn refuses_to_subscribe(&self, subject: &str, count: usize) {
+        let is_it = |it: &Noted| it.number > count && it.violation.is(Right::Subscribe, subject);
+        let mut changes = self.seen.subscribe();
+        let _ = changes.wait_for(|seen| seen.last.iter().any(is_it)).await;
     }
 }
 
@@ -262,8 +271,11 @@ mod tests {
         violations.hear(&error(
             "Permissions Violation for Publish to \"$JS.API.CONSUMER.CREATE.LOG_3.x\"",
         ));
-        assert!(violations.since(1, Needs::Stream("LOG_3")).is_err());
-        assert!(violations.since(1, Needs::Stream("LOG_33")).is_ok());
+        let create = |stream| Needs::Api(&["CONSUMER.CREATE"], stream);
+        assert!(violations.since(1, create("LOG_3")).is_err());
+        assert!(violations.since(1, create("LOG_33")).is_ok());
+        let info = Needs::Api(&["STREAM.INFO"], "LOG_3");
+        assert!(violations.since(1, info).is_ok());
         violations.hear(&error("Stale Connection"));
         assert_eq!(violations.count(), 2);
     }
@@ -282,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_answer_is_told_once_at_the_next_time() {
+    fn what_has_no_answer_is_told_at_the_next_time() {
         let violations = Violations::default();
         violations.hear(&error(
             "Permissions Violation for Publish to \"rooms.watch.3.duel\"",
@@ -293,7 +305,9 @@ mod tests {
         assert!(violations.take_publish("rooms.view.3.duel").is_ok());
         assert!(violations.take_publish("rooms.watch.3.duel").is_err());
         assert!(violations.take_publish("rooms.watch.3.duel").is_ok());
-        assert!(violations.take_subscribe("rooms.view.3.duel").is_err());
+        // To each that watches.
+        assert!(violations.subscribe("rooms.view.3.duel").is_err());
+        assert!(violations.subscribe("rooms.view.3.duel").is_err());
     }
 
     #[test]
