@@ -339,12 +339,11 @@ impl Borrow {
         call::expect_no_borrow();
         Some(Borrow { link, held })
     }
-}
 
-impl Drop for Borrow {
+    /// Ends it. With its parts as arguments, so that they stay in registers while the closure runs.
     #[inline(never)]
-    fn drop(&mut self) {
-        let note = self.link.note();
+    fn end(link: Link, held: start::Held) {
+        let note = link.note();
         let core = &*note.0.core;
         let borrows = &note.0.borrows;
         // An exclusive borrow is alone.
@@ -352,8 +351,15 @@ impl Drop for Borrow {
             EXCLUSIVE => 0,
             shared => shared - 1,
         });
-        let _let_go = start::LetGo::new(core, self.held);
+        let _let_go = start::LetGo::new(core, held);
         deferred::work_off(core, note);
+    }
+}
+
+impl Drop for Borrow {
+    #[inline(always)]
+    fn drop(&mut self) {
+        Borrow::end(self.link, self.held);
     }
 }
 
