@@ -286,9 +286,9 @@ pub(super) fn borrow_mut<K: Lend, R>(
     name: &'static str,
     f: impl FnOnce(&mut K::Of<'_>) -> R,
 ) -> Result<R, LendError> {
-    match Borrow::begin(TypeId::of::<K>(), true, Location::caller()) {
-        Some(borrow) => Ok(borrow.link.note().call_mut::<K, R>(f)),
-        None => Err(refusal(TypeId::of::<K>(), name)),
+    match Borrow::begin(TypeId::of::<K>(), name, true, Location::caller()) {
+        Ok(borrow) => Ok(borrow.link.note().call_mut::<K, R>(f)),
+        Err(error) => Err(error),
     }
 }
 
@@ -298,37 +298,53 @@ pub(super) fn borrow<K: Lend, R>(
     name: &'static str,
     f: impl FnOnce(&K::Of<'_>) -> R,
 ) -> Result<R, LendError> {
-    match Borrow::begin(TypeId::of::<K>(), false, Location::caller()) {
+    match Borrow::begin(TypeId::of::<K>(), name, false, Location::caller()) {
         // SAFETY: as in `call_mut`. While there are shared borrows, `begin` allows no
         // exclusive one.
-        Some(borrow) => Ok(f(unsafe {
+        Ok(borrow) => Ok(f(unsafe {
             borrow.link.note().0.state.cast::<K::Of<'_>>().as_ref()
         })),
-        None => Err(refusal(TypeId::of::<K>(), name)),
+        Err(error) => Err(error),
     }
 }
 
 /// A borrow of lent state, which ends when this is dropped, even when unwinding. Meanwhile
 /// starts are held. It does not leave the function that calls the closure.
-///
-/// It fits into two registers, as does an `Option` of it: each access of a script to the world
-/// makes one.
 struct Borrow {
     link: Link,
+    /// [`Lent::borrows`] before this borrow.
+    outer: u32,
     held: start::Held,
 }
 
 impl Borrow {
     /// Begins to borrow the state that is lent as the key with the type id `of`, for a
-    /// closure that was passed at `place`. If it returns `None`, [`refusal`] says why.
+    /// closure that was passed at `place`.
     #[inline(never)]
-    fn begin(of: TypeId, is_exclusive: bool, place: &'static Location<'static>) -> Option<Borrow> {
-        let link = scope::with(|scope| scope?.core().lent.find(|lent| lent.0.of == of))?;
+    fn begin(
+        of: TypeId,
+        name: &'static str,
+        is_exclusive: bool,
+        place: &'static Location<'static>,
+    ) -> Result<Borrow, LendError> {
+        let not_lent = |core: Option<&Core>| LendError::NotLent {
+            type_name: name,
+            started_at: core.and_then(start::started_from_host),
+            lent_here: core.and_then(|core| core.lent.innermost_name()),
+        };
+        let link = scope::with(|scope| {
+            let core = scope.ok_or_else(|| not_lent(None))?.core();
+            let link = core.lent.find(|lent| lent.0.of == of);
+            link.ok_or_else(|| not_lent(Some(core)))
+        })?;
         let lent = link.note().0;
         let outer = lent.borrows.get();
         let most = if is_exclusive { 0 } else { EXCLUSIVE - 2 };
         if outer > most {
-            return None;
+            return Err(LendError::Borrowed {
+                type_name: name,
+                borrowed_at: lent.borrowed_at.get(),
+            });
         }
         if outer == 0 {
             lent.borrowed_at.set(Some(place));
@@ -337,7 +353,7 @@ impl Borrow {
             .set(if is_exclusive { EXCLUSIVE } else { outer + 1 });
         let held = start::hold(&lent.core);
         call::expect_no_borrow();
-        Some(Borrow { link, held })
+        Ok(Borrow { link, outer, held })
     }
 }
 
@@ -346,36 +362,10 @@ impl Drop for Borrow {
     fn drop(&mut self) {
         let note = self.link.note();
         let core = &*note.0.core;
-        let borrows = &note.0.borrows;
-        // An exclusive borrow is alone.
-        borrows.set(match borrows.get() {
-            EXCLUSIVE => 0,
-            shared => shared - 1,
-        });
+        note.0.borrows.set(self.outer);
         let _let_go = start::LetGo::new(core, self.held);
         deferred::work_off(core, note);
     }
-}
-
-/// Why no borrow of the state begins that is lent as the key with the type id `of`. Messages call
-/// its type `name`.
-#[cold]
-#[inline(never)]
-fn refusal(of: TypeId, name: &'static str) -> LendError {
-    scope::with(|scope| {
-        let core = scope.map(scope::Scope::core);
-        match core.and_then(|core| core.lent.find(|lent| lent.0.of == of)) {
-            Some(link) => LendError::Borrowed {
-                type_name: name,
-                borrowed_at: link.note().0.borrowed_at.get(),
-            },
-            None => LendError::NotLent {
-                type_name: name,
-                started_at: core.and_then(start::started_from_host),
-                lent_here: core.and_then(|core| core.lent.innermost_name()),
-            },
-        }
-    })
 }
 
 impl<'n> LentRef<'n> {

@@ -344,6 +344,11 @@ impl Shared {
         }
     }
 
+    /// Whether scripts may wait for messages, or for conditions that are checked in `phase`.
+    fn is_waited_for(&self, phase: Phase) -> bool {
+        !self.feeds.borrow().is_empty() || self.conditions.has_some(phase)
+    }
+
     /// Passes on what has been written since the last run. User code may add feeds meanwhile.
     fn pass_on(&self, world: &World) {
         self.each_feed(|feed| feed.pass_on(world));
@@ -442,9 +447,11 @@ pub fn run_scripts(world: &mut World, phase: Phase) {
     let shared = Shared::of(world);
     let mut executor = shared.borrow_mut();
     shared.lost.check(world, phase, executor.panics());
-    // Work for the next lend comes from scripts, or is done in the first run of a frame.
+    // Work for the next lend comes from scripts, or is done in the first run of a frame. Scripts of
+    // another executor may wait for what is passed on here.
     let is_empty = executor.is_empty();
-    if is_empty && shared.was_empty.get() && !shared.handle.has_clean_up::<World>() {
+    let has_work = || shared.handle.has_clean_up::<World>() || shared.is_waited_for(phase);
+    if is_empty && shared.was_empty.get() && !has_work() {
         drop(executor);
         shared.pauser.apply(world);
         return;

@@ -15,7 +15,6 @@ use framestep::task::{CoroutineId, OwnerHandle};
 use framestep::time::Clock;
 use framestep::{Handle, Owner};
 
-use crate::executor::Shared;
 use crate::output::ScriptOutput;
 use crate::script::{ClockKey, EntityScriptFn};
 use crate::start::start_unobserved;

@@ -124,10 +124,9 @@ fn a_script_awaits_a_task_of_tokio() {
 
 #[test]
 fn an_app_that_has_ended_is_an_error() {
-    let mut app = app();
+    let app = app();
     let game = remote(&app);
     let answer = game.call_async(|| resource(|players: &Players| players.0.len()));
-    app.world_mut().clear_all();
     drop(app);
     let late = game.call_async(|| 7);
     assert!(answer.now_or_never().unwrap().is_err());

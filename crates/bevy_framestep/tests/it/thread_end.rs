@@ -7,6 +7,7 @@ use std::thread;
 
 use bevy_app::App;
 use bevy_ecs::prelude::*;
+use bevy_ecs::schedule::{Schedules, SingleThreadedExecutor};
 use bevy_framestep::clean_up_scripts;
 use bevy_framestep::prelude::*;
 
@@ -45,6 +46,11 @@ thread_local! {
 /// Scripts of an entity, of a clock, of nobody; a wait for an event, a change and a condition.
 fn full_app(lines: &Lines) -> App {
     let mut app = app();
+    // The threads of Bevy's own executor cannot be used while a thread ends.
+    let mut schedules = app.world_mut().resource_mut::<Schedules>();
+    for (_, schedule) in schedules.iter_mut() {
+        schedule.set_executor(SingleThreadedExecutor::new());
+    }
     let sleeps = |what: &'static str| {
         let noted = Noted(what, lines.clone());
         async move {

@@ -14,7 +14,7 @@ struct Health(u32);
 struct Gold(u32);
 
 #[derive(Message, Clone)]
-struct News(u32);
+struct News;
 
 #[derive(EntityEvent, Clone)]
 struct Poked(Entity);
@@ -41,7 +41,7 @@ fn its_scripts_reach_the_world() {
         goblin.get_mut(|health: &mut Health| health.0 = 2).unwrap();
         system(|mut gold: ResMut<Gold>| gold.0 += 5);
         assert_eq!(resource(|gold: &Gold| gold.0), 5);
-        write_message(News(1));
+        write_message(News);
         next_frame().await;
         goblin.despawn().unwrap();
         assert!(!goblin.exists());
@@ -72,7 +72,7 @@ fn its_scripts_wait_for_the_world() {
     app.update();
     app.world_mut().get_mut::<Health>(goblin).unwrap().0 = 1;
     app.world_mut().resource_mut::<Gold>().0 = 2;
-    app.world_mut().write_message(News(2));
+    app.world_mut().write_message(News);
     app.world_mut().trigger(Poked(goblin));
     app.update();
     assert!(!waits.is_finished());

@@ -26,10 +26,10 @@ fn a_component_has_the_name_of_the_script() {
         app.save_component::<Boss>("boss");
         app
     }
-    let rages = |app: &mut App| {
+    fn rages(app: &mut App) -> Vec<u32> {
         let mut bosses = app.world_mut().query::<&Boss>();
         bosses.iter(app.world()).map(|boss| boss.rage).collect()
-    };
+    }
     let mut first = game();
     first
         .world_mut()
@@ -37,13 +37,13 @@ fn a_component_has_the_name_of_the_script() {
         .start_durable_script(boss);
     // Half a second, and a half of the next one.
     (0..3).for_each(|_| first.update());
-    assert_eq!(rages(&mut first), vec![1]);
+    assert_eq!(rages(&mut first), [1]);
     let file = saved(&mut first);
 
     let mut second = game();
     load(&mut second, &file);
-    assert_eq!(rages(&mut second), vec![1]);
+    assert_eq!(rages(&mut second), [1]);
     second.update();
-    assert_eq!(rages(&mut second), vec![0; 0]);
+    assert_eq!(rages(&mut second), [0; 0]);
     assert_eq!(alive(&second), 0);
 }
