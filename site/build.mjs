@@ -292,7 +292,7 @@ for (const scene of scenes) {
   if (strip) cpSync(join(root, scene.strip), join(site, strip));
   const sources = scene.files.map((file) => [file, read(`${scene.package}/src/${file}`)]);
   const lines = sources.reduce((sum, [, text]) => sum + text.split('\n').length - 1, 0);
-  let sizes = 'The film of a run: the game was not built on the machine that made this site.';
+  let sizes = `${moving ? 'The film' : 'Pictures'} of a run: the game was not built on the machine that made this site.`;
   if (isBuilt(scene)) {
     sizes = sizesOf(join(folder, scene.wasm));
     cpSync(folder, join(site, 'play', scene.id), { recursive: true });
