@@ -12,8 +12,8 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::timeout;
 
-use framestep_rooms::Server;
-use framestep_rooms::log::NatsLog;
+use framestep_rooms::log::{LogError, NatsLog};
+use framestep_rooms::{ClientError, Server};
 
 use crate::cluster::Health;
 use crate::game::{self, Act, Input};
@@ -212,11 +212,14 @@ async fn a_client_in_rust_needs_no_more_rights_than_its_own_room() {
             break;
         }
     }
-    // Another room: nothing is seen, nothing is sent.
+    // Another room: nothing is seen, nothing is sent, and she is told.
     let other = alice.room::<Arena>("arena-1").unwrap();
     let mut views = other.watch().await.unwrap();
-    assert!(timeout(SILENCE, views.next()).await.is_err());
-    assert!(timeout(SILENCE, other.send(&input)).await.is_err());
+    let is_refused = |error: &ClientError| matches!(error, ClientError::Log(LogError::NotAllowed(what)) if what.contains("arena-1"));
+    let seen = timeout(LIMIT, views.next()).await.unwrap();
+    assert!(is_refused(&seen.unwrap_err()));
+    let sent = timeout(LIMIT, other.send(&input)).await.unwrap();
+    assert!(is_refused(&sent.unwrap_err()));
     let bob = client(&nats, "bob").await.room::<Arena>("arena-1").unwrap();
     let mut views = bob.watch().await.unwrap();
     let view = timeout(LIMIT, views.next()).await.unwrap().unwrap();

@@ -153,8 +153,9 @@ async fn two_players_play_a_match_and_a_rematch_and_see_no_hand_but_their_own() 
         ] {
             assert!(numbers.contains(name), "{name}: {numbers}");
         }
-        let spied = timeout(Duration::ZERO, spied.next()).await;
-        assert!(spied.is_err(), "{spied:?}");
+        // It has ended: she may not hear that.
+        let spied = timeout(LIMIT, spied.next()).await;
+        assert_eq!(spied, Ok(None));
     };
     Box::pin(node.serve(play)).await.unwrap();
     assert!(!health.is_ready());
