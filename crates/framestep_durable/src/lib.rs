@@ -108,11 +108,12 @@ pub use restore::dry_run::{DryRun, Incompatibility, RepeatedEffect};
 pub use restore::folder::{FileCheck, FolderCheck};
 pub use restore::reload::{Continued, Reloaded};
 pub use restore::{Passed, Policy, Restored};
+pub use runtime::by_number::{pause, request_stop, resume, stop};
 #[doc(alias = "nursery")]
 #[doc(alias = "JoinSet")]
 pub use runtime::group::Group;
 pub use runtime::group::group;
-pub use runtime::handle::{ScriptHandle, pause, request_stop, resume, stop};
+pub use runtime::handle::ScriptHandle;
 pub use runtime::host::RuntimeHandle;
 pub use runtime::owner::{owner, owner_on};
 pub use runtime::resimulated::{effect_once_per_frame, is_resimulated};

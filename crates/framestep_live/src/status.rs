@@ -142,7 +142,7 @@ pub struct Balance {
     /// Scripts that have ended by a panic since the exchange before, or since the start.
     pub panicked: usize,
     /// Scripts to which the game has handles that are void now. Get others with
-    /// [`RuntimeHandle::handle`](framestep_durable::RuntimeHandle::handle).
+    /// [`ScriptId::handle`](framestep_durable::ScriptId::handle).
     pub void_handles: usize,
     /// The frames of the [`History`](crate::History) that are gone with the earlier process.
     pub lost_history: usize,
@@ -170,7 +170,7 @@ impl fmt::Display for Balance {
         if self.void_handles > 0 {
             write!(
                 f,
-                "; the handles of {} scripts are void, `RuntimeHandle::handle(id)` makes others",
+                "; the handles of {} scripts are void, `ScriptId::handle` makes others",
                 self.void_handles
             )?;
         }
@@ -216,7 +216,7 @@ mod tests {
         balance.void_handles = 3;
         balance.lost_history = 300;
         balance.lost_loop = true;
-        let gone = "; the handles of 3 scripts are void, `RuntimeHandle::handle(id)` makes others; the history of 300 \
+        let gone = "; the handles of 3 scripts are void, `ScriptId::handle` makes others; the history of 300 \
                     frames and its loop is gone";
         assert_eq!(balance.to_string(), format!("{all}{gone}"));
     }

@@ -1,5 +1,6 @@
 //! The runtime: an executor for durable scripts alone.
 
+pub(crate) mod by_number;
 pub(crate) mod group;
 pub(crate) mod handle;
 pub(crate) mod host;
@@ -10,7 +11,8 @@ pub(crate) mod start;
 pub(crate) mod stop;
 pub(crate) mod when_each;
 
-pub(crate) use self::handle::{Act, Joins, ScriptHandle};
+pub(crate) use self::by_number::Act;
+pub(crate) use self::handle::{Joins, ScriptHandle};
 pub(crate) use self::host::RuntimeHandle;
 pub(crate) use self::stop::expect_from_outside;
 

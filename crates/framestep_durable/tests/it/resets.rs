@@ -25,8 +25,8 @@ thread_local! {
 #[durable]
 async fn sleeps() {
     let timer: Timer = Rc::new(RefCell::new(Box::pin(wait_seconds(1))));
-    let is_pending = poll_fn(|cx| Poll::Ready(timer.borrow_mut().as_mut().poll(cx).is_pending()));
-    assert!(is_pending.await);
+    let first = poll_fn(|cx| Poll::Ready(timer.borrow_mut().as_mut().poll(cx).is_pending()));
+    assert!(first.await);
     TIMER.with_borrow_mut(|shared| {
         shared.get_or_insert_with(|| timer.clone());
     });
