@@ -85,11 +85,14 @@ pub(crate) struct Shared {
     is_told: Cell<bool>,
 }
 
+/// A world, and what its scripts share.
+type Latest = Option<(WorldId, Weak<Shared>)>;
+
 thread_local! {
     /// A cache for the world that was used last. Every access of a script to the world needs
     /// it, and a lookup of a non-send resource takes as long as running a phase. Without a
     /// destructor, so that apps still work in the destructors of other thread-locals.
-    static LATEST: ManuallyDrop<RefCell<Option<(WorldId, Weak<Shared>)>>> =
+    static LATEST: ManuallyDrop<RefCell<Latest>> =
         const { ManuallyDrop::new(RefCell::new(None)) };
 }
 

@@ -32,8 +32,10 @@ fn cursed_app() -> bevy_app::App {
     app
 }
 
+type Named<F> = (&'static str, F);
+
 /// What a script does with its entity, which is gone when the call returns.
-const CALLS: [(&str, fn(Entity)); 9] = [
+const CALLS: [Named<fn(Entity)>; 9] = [
     ("insert", |me| me.insert(Cursed).unwrap()),
     ("remove", |me| me.remove::<Ward>().unwrap()),
     ("despawn", |me| me.despawn().unwrap()),
@@ -110,7 +112,7 @@ fn an_entity_that_a_script_is_started_for() {
         log("goes on");
     }
 
-    const STARTS: [(&str, fn(&mut World)); 4] = [
+    const STARTS: [Named<fn(&mut World)>; 4] = [
         ("on the world", |world| {
             let script = world.spawn(Cursed).start_script(never);
             assert!(script.take_output().unwrap().unwrap_err().is_stopped());
