@@ -135,6 +135,8 @@ const ITEMS: &[(&str, Holds)] = &[
     ("Promise", Many(&["n promises that are kept in one frame"])),
     ("Race", Many(&["a race of n, polled 20 times in vain"])),
     ("SpawnError", One),
+    ("RemoteCall", One),
+    ("RemoteCallError", One),
     ("RemoteHandle", Many(&["n spawns from afar in one frame"])),
     ("Report", One),
     ("Resolver", One),

@@ -310,8 +310,8 @@ fn attributes_go_where_they_belong() {
     let count = |attribute: &str| text.matches(attribute).count();
     assert_eq!(
         count("#[cfg(c)]"),
-        5,
-        "the check of its parameters, the state, its call, two implementations: {text}"
+        6,
+        "the check of its parameters, the state, its call, three implementations: {text}"
     );
     assert_eq!(count("#[allow(l)]"), 2, "the call and the body: {text}");
     let (state, rest) = text.split_once("struct__durable_a{").unwrap();

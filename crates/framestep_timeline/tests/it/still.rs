@@ -126,17 +126,17 @@ fn a_still_has_the_call_chains_of_a_snapshot_of_its_frame() {
     let still = recorder.film().at(2).unwrap();
     assert!(still.get("dragon").unwrap().call_chains.is_empty());
     let still = still.with_call_chains(&executor.snapshot());
-    let calls = still.get("dragon").unwrap().call_chains[0].calls();
-    let names: Vec<_> = calls.iter().map(|call| call.function.as_str()).collect();
-    assert_eq!(names, ["it::still::breathe", "it::still::sleep"]);
+    let [chain] = &still.get("dragon").unwrap().call_chains[..] else {
+        panic!("{still}");
+    };
+    // With line tables only, the name of a function is `{async_fn#0}`.
+    let calls: Vec<String> = chain.calls().iter().map(ToString::to_string).collect();
+    assert_eq!(calls.len(), 2, "{still}");
     let text = still.to_string();
     let lines: Vec<&str> = text.lines().skip(2).collect();
     assert!(lines[0].contains("dragon"), "{text}");
-    assert!(
-        lines[1].starts_with("       in it::still::breathe"),
-        "{text}"
-    );
-    assert!(lines[2].starts_with("       in it::still::sleep"), "{text}");
+    assert_eq!(lines[1].trim_start(), format!("in {}", calls[0]));
+    assert_eq!(lines[2].trim_start(), format!("in {}", calls[1]));
 }
 
 #[test]
