@@ -261,7 +261,7 @@ impl System for Framestep {
 
     fn inspected(&self, size: usize) -> Option<Box<dyn World>> {
         let executor = Executor::new();
-        let mut joined = None;
+        let mut joined: Option<Coroutine<()>> = None;
         for index in 0..size {
             let coroutine = match joined.take() {
                 Some(other) if index % 8 == 7 => {
