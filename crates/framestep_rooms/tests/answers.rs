@@ -1,6 +1,8 @@
 //! What is trusted of NATS, against a server that answers wrongly.
 #![cfg(feature = "nats")]
 
+#[path = "support/empty.rs"]
+mod empty;
 #[path = "support/fake.rs"]
 mod fake;
 
@@ -14,27 +16,9 @@ use framestep_rooms::{Client, Player, Room, RoomClient, Topic};
 use tokio::task::yield_now;
 use tokio::time::{Instant, advance};
 
-#[derive(Serialize, Deserialize)]
-struct Nothing;
+use empty::empty_room;
 
-impl Room for Nothing {
-    const NAME: &'static str = "nothing";
-    type Args = ();
-    type Input = ();
-    type View = ();
-
-    fn registry() -> Registry {
-        Registry::new()
-    }
-
-    fn open(_: &Runtime, (): ()) -> Self {
-        Nothing
-    }
-
-    fn input(&mut self, _: &Runtime, _: Player, (): ()) {}
-
-    fn view(&self) {}
-}
+empty_room!(Nothing, "nothing");
 
 /// An answer without headers.
 fn json(body: &str) -> (String, String) {

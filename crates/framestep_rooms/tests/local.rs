@@ -1,5 +1,7 @@
 //! Servers and clients on a log in memory, in one process.
 
+#[path = "support/empty.rs"]
+mod empty;
 #[path = "support/node.rs"]
 mod node;
 #[path = "support/views.rs"]
@@ -9,6 +11,7 @@ use framestep_durable::prelude::*;
 use framestep_rooms::log::MemoryLog;
 use framestep_rooms::{Client, Effects, Operator, Player, Room, Server};
 
+use empty::empty_room;
 use node::{Node, server};
 use views::until;
 
@@ -180,28 +183,8 @@ async fn another_build_begins_where_the_old_one_hands_over() {
     new.stop().await;
 }
 
-/// A room of another game.
-#[derive(Serialize, Deserialize)]
-struct Drum;
-
-impl Room for Drum {
-    const NAME: &'static str = "drum";
-    type Args = ();
-    type Input = ();
-    type View = ();
-
-    fn registry() -> Registry {
-        Registry::new()
-    }
-
-    fn open(_: &Runtime, (): ()) -> Self {
-        Drum
-    }
-
-    fn input(&mut self, _: &Runtime, _: Player, (): ()) {}
-
-    fn view(&self) {}
-}
+// A room of another game.
+empty_room!(Drum, "drum");
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_server_of_another_game_does_not_start_on_the_log() {

@@ -1,6 +1,8 @@
 //! Servers and clients over a real NATS server. Without one, these tests are skipped with a message.
 #![cfg(feature = "nats")]
 
+#[path = "support/empty.rs"]
+mod empty;
 #[path = "nats/rights.rs"]
 mod rights;
 mod support;

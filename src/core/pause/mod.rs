@@ -107,7 +107,7 @@ fn unpause(core: &Core, task: Task<'_>) {
     // To reuse its memory.
     core.colds.pause_of(task, |pause| pause.held = held);
     if let Some(wake) = wake {
-        if wake.is_missed_turn && core.runs.is_under_way(wake.phase, wake.run) {
+        if wake.has_missed_turn_in_run(core) {
             // A combinator of its own may have woken it when the run began. That wake stood for the
             // turn, which has passed: the task arrives now, as one without a combinator does.
             task.clear(Flags::READY);
@@ -148,9 +148,8 @@ pub(crate) fn end(core: &Core, task: Task<'_>) {
 /// first such wake counts.
 #[cold]
 pub(crate) fn remember_wake(core: &Core, task: Task<'_>, phase: PhaseIndex) {
-    let run = core.runs.serial();
     core.colds.edit_pause(task, |pause| {
-        pause.wake.get_or_insert(Wake::new(phase, run));
+        pause.wake.get_or_insert(Wake::now(core, phase));
     });
 }
 
@@ -158,13 +157,13 @@ pub(crate) fn remember_wake(core: &Core, task: Task<'_>, phase: PhaseIndex) {
 /// been ready since the run began. So it comes before a wake of the same run.
 #[cold]
 pub(crate) fn remember_due(core: &Core, task: Task<'_>, phase: PhaseIndex) {
-    let run = core.runs.serial();
+    let due = Wake {
+        is_missed_turn: true,
+        ..Wake::now(core, phase)
+    };
     core.colds.edit_pause(task, |pause| {
-        if pause.wake.is_none_or(|wake| wake.run == run) {
-            pause.wake = Some(Wake {
-                is_missed_turn: true,
-                ..Wake::new(phase, run)
-            });
+        if pause.wake.is_none_or(|wake| wake.run == due.run) {
+            pause.wake = Some(due);
         }
     });
 }
@@ -175,9 +174,8 @@ pub(crate) fn remember_due(core: &Core, task: Task<'_>, phase: PhaseIndex) {
 #[cold]
 pub(crate) fn remember_ready(core: &Core, task: Task<'_>, phase: PhaseIndex) {
     core.ready.leave(task.index());
-    let run = core.runs.serial();
     core.colds.edit_pause(task, |pause| {
-        pause.wake = Some(Wake::new(phase, run));
+        pause.wake = Some(Wake::now(core, phase));
     });
 }
 
@@ -204,12 +202,19 @@ pub(crate) struct Wake {
 }
 
 impl Wake {
-    fn new(phase: PhaseIndex, run: u64) -> Self {
+    fn now(core: &Core, phase: PhaseIndex) -> Self {
         Wake {
             phase,
-            run,
+            run: core.runs.serial(),
             is_missed_turn: false,
         }
+    }
+
+    /// Whether the turn has passed in the run under way.
+    fn has_missed_turn_in_run(self, core: &Core) -> bool {
+        self.is_missed_turn
+            && core.runs.phase() == Some(self.phase)
+            && core.runs.serial() == self.run
     }
 }
 
@@ -227,7 +232,11 @@ impl Pause {
         let phase = |number| PhaseIndex::from_number(number).ok_or(Damaged);
         let phase = number.checked_sub(1).map(phase).transpose()?;
         // No run to come has this number.
-        self.wake = phase.map(|phase| Wake::new(phase, 0));
+        self.wake = phase.map(|phase| Wake {
+            phase,
+            run: 0,
+            is_missed_turn: false,
+        });
         Ok(())
     }
 }

@@ -414,11 +414,6 @@ impl Runs {
         self.phase.get()
     }
 
-    /// Whether the run of that number is under way, and is one of `phase`.
-    pub(crate) fn is_under_way(&self, phase: PhaseIndex, serial: u64) -> bool {
-        self.phase() == Some(phase) && self.serial() == serial
-    }
-
     /// How many runs there have been, of all phases.
     #[inline(always)]
     pub(crate) fn serial(&self) -> u64 {

@@ -1,22 +1,16 @@
 //! What a script does with others, and the host with scripts, by their numbers.
 
-use std::any::Any;
 use std::panic::Location;
-use std::task::{Context, Poll};
 
-use framestep::durable::{Refused, RuntimeEnd, ended_of};
 use framestep::task::Ended;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::bytes::Bytes;
-use crate::events::Typed;
 use crate::ids::ScriptId;
-use crate::runtime::handle::{begin_end, poll_end};
-use crate::runtime::{Joins, ScriptHandle};
+use crate::runtime::{Joins, ScriptHandle, ends};
 use crate::script::join_error::Place;
 use crate::script::place;
-use crate::script::{Awaited, Numbered, ScriptCell, Shared, command};
+use crate::script::{Shared, command};
 
 impl ScriptId {
     /// Makes a handle of the script, to join it: for a script that knows another one by its number, as from a
@@ -121,40 +115,7 @@ impl ScriptId {
     ///
     /// [`framestep::Coroutine::finished`].
     pub fn ended(self) -> Ended {
-        ended_of(Box::new(AwaitedScript {
-            wait: Numbered::default(),
-            script: self,
-        }))
-    }
-}
-
-/// The wait for the end of a script, for framestep.
-struct AwaitedScript {
-    wait: Numbered,
-    script: ScriptId,
-}
-
-impl RuntimeEnd for AwaitedScript {
-    fn poll(
-        &mut self,
-        at: &'static Location<'static>,
-        cx: &mut Context<'_>,
-    ) -> Result<Poll<usize>, Refused> {
-        let (script, call) = (self.script, "script.ended()");
-        let cell = self.wait.own_script(call)?;
-        let awaited = Awaited::without_event(call, at);
-        let begin = |cell: &ScriptCell| begin_end(cell, script);
-        let polled = self.wait.poll_at(&cell, awaited, begin, |_, slot| {
-            poll_end(slot, cx, call).map(|()| Bytes::EMPTY)
-        });
-        if polled.is_pending() {
-            self.wait.note(|number| Typed::ScriptEnd(number, script));
-        }
-        Ok(polled.map(|_| 0))
-    }
-
-    fn into_any(self: Box<Self>) -> Box<dyn Any> {
-        self
+        ends::ended(ends::Of::Script(self))
     }
 }
 

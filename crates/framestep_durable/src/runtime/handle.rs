@@ -18,11 +18,11 @@ use crate::bytes::{Bytes, Contains, Mark, Marked};
 use crate::events::Typed;
 use crate::ids::{Birth, Handled, ScriptId};
 use crate::journal::Call;
-use crate::runtime::{Act, expect_from_outside};
+use crate::runtime::Act;
+use crate::runtime::ends::{begin_end, poll_end};
 use crate::script::place;
 use crate::script::{
-    Awaited, Join, JoinError, Numbered, OwnerEnd, ScriptCell, Shared, Slot, command_of, context,
-    unreadable,
+    Awaited, JoinError, Numbered, ScriptCell, Shared, command_of, context, unreadable,
 };
 
 /// The handle of a durable script. Awaiting it joins the script. Dropping it detaches the
@@ -203,7 +203,7 @@ impl Joins {
         let id = self.id();
         let name = "join";
         let awaiting = self.wait.expect_script(name, at);
-        let awaited = Awaited::without_event(name, at);
+        let awaited = Awaited::at(name, None, at);
         let mut line = None;
         let of = self.shared.as_ptr();
         let begin = |cell: &ScriptCell| {
@@ -237,29 +237,6 @@ impl Joins {
             let line = context::current().and_then(|cell| cell.stop_line(line));
             error.with_line(line.as_deref())
         }))
-    }
-}
-
-/// The state of a wait for the end of a script, or of a request to stop.
-pub(super) fn begin_end(cell: &ScriptCell, id: ScriptId) -> Slot {
-    let shared = cell.shared();
-    if let Some(owner) = shared.owner_to_stop(id) {
-        expect_from_outside(cell, owner, "stop_within()");
-        return OwnerEnd::begin(&shared.owners, owner);
-    }
-    let coroutine = shared.scripts.get(id).and_then(|it| it.coroutine_id());
-    match coroutine.and_then(|coroutine| shared.door.end_of(coroutine)) {
-        Some(end) => Slot::Join(Box::new(Join { script: id, end })),
-        // It has ended.
-        None => Slot::Replayed,
-    }
-}
-
-pub(super) fn poll_end(slot: &mut Slot, cx: &mut Context<'_>, name: &'static str) -> Poll<()> {
-    match slot {
-        Slot::Join(join) => join.end.poll(cx, name),
-        Slot::OwnerEnd(awaited) => awaited.end.poll(cx, name),
-        _ => Poll::Ready(()),
     }
 }
 

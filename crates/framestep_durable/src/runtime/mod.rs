@@ -1,6 +1,7 @@
 //! The runtime: an executor for durable scripts alone.
 
 pub(crate) mod by_number;
+mod ends;
 pub(crate) mod group;
 pub(crate) mod handle;
 pub(crate) mod host;

@@ -1,18 +1,13 @@
 //! Owners, as scripts make and use them, and the wait for the end of all their scripts.
 
-use std::any::Any;
 use std::panic::Location;
-use std::task::{Context, Poll};
 
-use framestep::durable::{Refused, RuntimeEnd, ended_of};
 use framestep::task::Ended;
 
-use crate::bytes::Bytes;
-use crate::events::Typed;
 use crate::ids::{ClockId, OwnerId};
-use crate::runtime::expect_from_outside;
+use crate::runtime::ends;
+use crate::script::command;
 use crate::script::place::{Place, place};
-use crate::script::{Awaited, Numbered, OwnerEnd, ScriptCell, Slot, command};
 
 /// Makes an owner below the one of this script, if that has one. Unlike [`framestep::task::owner`], it is a
 /// plain value: its scripts go on when the script ends, until something [removes](OwnerId::remove) the
@@ -207,10 +202,7 @@ impl OwnerId {
     ///
     /// [`framestep::Owner::ended`].
     pub fn ended(self) -> Ended {
-        ended_of(Box::new(AwaitedOwner {
-            numbered: Numbered::default(),
-            owner: self,
-        }))
+        ends::ended(ends::Of::Owner(self))
     }
 
     /// Whether this owner and the owners below it have no script. True for an owner that has been dropped. In a durable
@@ -222,42 +214,6 @@ impl OwnerId {
     #[track_caller]
     pub fn is_empty(self) -> bool {
         command("is_empty", |shared| shared.owners.is_empty(self))
-    }
-}
-
-/// The wait for the end of an owner, for framestep.
-struct AwaitedOwner {
-    numbered: Numbered,
-    owner: OwnerId,
-}
-
-impl RuntimeEnd for AwaitedOwner {
-    fn poll(
-        &mut self,
-        at: &'static Location<'static>,
-        cx: &mut Context<'_>,
-    ) -> Result<Poll<usize>, Refused> {
-        let (owner, call) = (self.owner, "ended()");
-        let cell = self.numbered.own_script(call)?;
-        let begin = |cell: &ScriptCell| {
-            expect_from_outside(cell, owner, call);
-            OwnerEnd::begin(&cell.shared().owners, owner)
-        };
-        let awaited = Awaited::without_event(call, at);
-        let polled = self
-            .numbered
-            .poll_at(&cell, awaited, begin, |_, slot| match slot {
-                Slot::OwnerEnd(awaited) => awaited.end.poll(cx, call).map(|()| Bytes::EMPTY),
-                _ => Poll::Ready(Bytes::EMPTY),
-            });
-        if polled.is_pending() {
-            self.numbered.note(|number| Typed::OwnerEnd(number, owner));
-        }
-        Ok(polled.map(|_| 0))
-    }
-
-    fn into_any(self: Box<Self>) -> Box<dyn Any> {
-        self
     }
 }
 

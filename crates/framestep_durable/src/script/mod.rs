@@ -229,7 +229,6 @@ fn begun(
     }
 }
 
-/// The same for a script that is taken out.
 fn future_of<S: DurableScript>(script: S) -> ChapterFuture {
     Box::pin(async move {
         match script.run().await {

@@ -226,20 +226,14 @@ pub(crate) struct Awaited {
 impl Awaited {
     #[track_caller]
     pub(crate) fn new(call: &'static str, event: Option<Event>) -> Self {
-        let at = Location::caller();
-        Awaited { call, event, at }
+        Self::at(call, event, Location::caller())
     }
 
-    pub(crate) fn without_event(call: &'static str, at: &'static Location<'static>) -> Self {
-        Awaited {
-            call,
-            event: None,
-            at,
-        }
-    }
-
-    pub(crate) fn at(call: &'static str, event: Event, at: &'static Location<'static>) -> Self {
-        let event = Some(event);
+    pub(crate) fn at(
+        call: &'static str,
+        event: Option<Event>,
+        at: &'static Location<'static>,
+    ) -> Self {
         Awaited { call, event, at }
     }
 

@@ -107,7 +107,7 @@ fn poll_value(
             is_new: !skips_present,
         }
     };
-    let awaited = Awaited::at(kind, Event::Value(name.base), at);
+    let awaited = Awaited::at(kind, Some(Event::Value(name.base)), at);
     Ok(numbered.poll_at(&cell, awaited, begin, |cell, slot| {
         let Slot::Value { listing, is_new } = slot else {
             return Poll::Pending;

@@ -78,7 +78,7 @@ impl RuntimeAcquire for Acquires {
                 None => events.await_permits(cell.latest_wait(), name, declared, wanted),
             }))
         };
-        let awaited = Awaited::at(kind, Event::Permit(base), at);
+        let awaited = Awaited::at(kind, Some(Event::Permit(base)), at);
         let polled = self
             .numbered
             .poll_at(&cell, awaited, begin, |_, slot| match slot {

@@ -330,7 +330,7 @@ impl Held {
             Some(ticket) => new.begun(&cell, cell.expect_number_of(ticket, PROMISE)),
             None => new,
         };
-        let awaited = Awaited::at(PROMISE, Event::Answer(self.name), at);
+        let awaited = Awaited::at(PROMISE, Some(Event::Answer(self.name)), at);
         let begin = |_: &ScriptCell| Slot::Promise(number);
         let polled = numbered.poll_at(&cell, awaited, begin, |cell, _| {
             match cell.events().take_settled((script, number)) {

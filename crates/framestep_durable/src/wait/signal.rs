@@ -210,7 +210,7 @@ pub(super) fn poll_event(
             given: Given::Nothing,
         })
     };
-    let awaited = Awaited::at(call, Event::Signal(name.base), at);
+    let awaited = Awaited::at(call, Some(Event::Signal(name.base)), at);
     Ok(
         numbered.poll_at(&cell, awaited, begin, |_, slot| match slot {
             Slot::Signal(wait) => match mem::take(&mut wait.given) {

@@ -31,7 +31,7 @@ pub(super) fn poll_accepted(
             guard: Some(StreamGuard::new(events, stream)),
         }))
     };
-    let awaited = Awaited::at(WAIT_FOR, Event::Signal(name.base), at);
+    let awaited = Awaited::at(WAIT_FOR, Some(Event::Signal(name.base)), at);
     Ok(numbered.poll_at(&cell, awaited, begin, |cell, slot| {
         let Slot::Next(wait) = slot else {
             return Poll::Pending;

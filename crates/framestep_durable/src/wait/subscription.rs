@@ -133,7 +133,7 @@ fn poll_next(
             guard: None,
         }))
     };
-    let awaited = Awaited::at(kind, Event::Signal(held.base), at);
+    let awaited = Awaited::at(kind, Some(Event::Signal(held.base)), at);
     let polled = numbered.poll_at(&cell, awaited, begin, |cell, _| {
         match cell.events().next_event(stream) {
             Some(event) => Poll::Ready(event.into_value()),

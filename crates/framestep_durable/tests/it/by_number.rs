@@ -128,7 +128,7 @@ fn a_handle_by_number_keeps_the_result_in_a_file() {
     let id = digs.id();
     let mut log = Log::new();
     runtime.start(reads(id)).detach();
-    drop(digs); // detached, but for the handle of the other script
+    drop(digs); // the handle of the other script keeps its result
     runtime.run_frame_with(&mut log, 0.125);
     let mut other = blank();
     other.restore(&reread(&runtime), Policy::Fail).unwrap();

@@ -222,11 +222,10 @@ impl Log for NatsLog {
         Box::pin(async {
             // Clients call this, which may read this subject and no other one:
             // `$JS.API.DIRECT.GET.ROOMS.kept.shards`.
-            let stream = in_time(self.context.get_stream_no_info(self.kept_stream())).await?;
+            let (kept, subject) = (self.kept_stream(), self.kept_subject(SHARDS));
+            let stream = in_time(self.context.get_stream_no_info(&kept)).await?;
             let stream = stream.map_err(|error| failed(&error))?;
-            let subject = self.kept_subject(SHARDS);
-            let kept = self.kept_stream();
-            let read = Box::pin(stream.direct_get_last_for_subject(subject));
+            let read = Box::pin(stream.direct_get_last_for_subject(&subject));
             let read = timeout(DIRECT, read);
             let needs = Needs::Api(&["DIRECT.GET"], &kept);
             let read = self.violations.unless(needs, read).await;
@@ -246,9 +245,7 @@ impl Log for NatsLog {
                 .map_err(|_| {
                     not_allowed.unwrap_or_else(|| LogError::Unreachable(format!(
                         "no answer about the number of shards. Does a server run, and may this user publish on \
-                         `$JS.API.DIRECT.GET.{}.{}` and subscribe to `{}.>`?",
-                        self.kept_stream(),
-                        self.kept_subject(SHARDS),
+                         `$JS.API.DIRECT.GET.{kept}.{subject}` and subscribe to `{}.>`?",
                         self.violations.inbox(),
                     )))
                 })

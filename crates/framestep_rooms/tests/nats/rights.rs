@@ -7,32 +7,13 @@ use framestep_rooms::log::{Log as _, LogError, NatsLog};
 use framestep_rooms::{Client, ClientError, Player, Room, Server, ServerError, Topic};
 use tokio::time::timeout;
 
+use crate::empty::empty_room;
 use crate::support::NatsServer;
 
 /// For the tests that wait for an answer of NATS: long, for slow machines.
 const LIMIT: Duration = Duration::from_secs(60);
 
-#[derive(Serialize, Deserialize)]
-struct Lamp;
-
-impl Room for Lamp {
-    const NAME: &'static str = "lamp";
-    type Args = ();
-    type Input = ();
-    type View = ();
-
-    fn registry() -> Registry {
-        Registry::new()
-    }
-
-    fn open(_: &Runtime, (): ()) -> Self {
-        Lamp
-    }
-
-    fn input(&mut self, _: &Runtime, _: Player, (): ()) {}
-
-    fn view(&self) {}
-}
+empty_room!(Lamp, "lamp");
 
 /// A server of NATS with a log of one shard, and a user who lacks some rights: those to publish, and those to
 /// subscribe.

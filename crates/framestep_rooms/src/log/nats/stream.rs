@@ -80,8 +80,7 @@ impl NatsLog {
         });
         let needs = Needs::Subject(&subject);
         let answer: Result<_, LogError> = self.violations.unless(needs, request).await?;
-        let answer = answer?;
-        match answer {
+        match answer? {
             Ok(ack) => acknowledged(ack.sequence),
             Err(error) => Err(match error.kind() {
                 PublishErrorKind::WrongLastSequence | PublishErrorKind::WrongLastMessageId => {
