@@ -33,8 +33,8 @@ use crate::script::place::{Place, place};
 /// #[durable]
 /// async fn fuse() {
 ///     let sparks = owner();
-///     start_on(sparks, spark());
-///     start_on(sparks, spark());
+///     sparks.start(spark());
+///     sparks.start(spark());
 ///     wait_seconds(0.5).await;
 ///     sparks.remove();
 /// }
@@ -68,7 +68,7 @@ pub fn owner() -> OwnerId {
 /// async fn pause_menu() {
 ///     let _paused = clock().pause_guard();
 ///     let scripts = owner_on(ClockId::REALTIME);
-///     start_on(scripts, menu()).await.unwrap();
+///     scripts.start(menu()).await.unwrap();
 ///     scripts.remove();
 /// }
 /// # let mut runtime = Runtime::new(Registry::new().script(pause_menu).script(menu));
@@ -181,7 +181,7 @@ impl OwnerId {
     ///     let mut frames = Vec::new();
     ///     for wave in 1..=3 {
     ///         for number in 0..8 {
-    ///             start_on(enemies, goblin(0.25 * (wave + number) as f32));
+    ///             enemies.start(goblin(0.25 * (wave + number) as f32));
     ///         }
     ///         enemies.ended().await;
     ///         frames.push(time().frame);

@@ -88,8 +88,8 @@ impl OwnerId {
     /// let registry = Registry::new().script(torch).script(forgetful).script(leave);
     /// let mut runtime = Runtime::new(registry);
     /// let level = runtime.owner();
-    /// runtime.start_on(level, torch());
-    /// runtime.start_on(level, forgetful());
+    /// runtime.enter(|| level.start(torch()));
+    /// runtime.enter(|| level.start(forgetful()));
     /// let leave = runtime.start(leave(level));
     /// for _ in 0..5 {
     ///     runtime.run_frame(0.25); // read in frame 1, over in frame 5
@@ -164,7 +164,7 @@ impl RuntimeEnd for ScriptHandle<usize> {
 /// let mut runtime = Runtime::new(Registry::new().script(forgetful));
 /// runtime.executor().on_report(|report| assert!(report.to_string().contains("read by none")));
 /// let level = runtime.owner();
-/// runtime.start_on(level, forgetful()).detach();
+/// runtime.enter(|| level.start(forgetful())).detach();
 /// let stopped = ScriptHandle::from(runtime.enter(|| level.stop_within(0.5)));
 /// for _ in 0..3 {
 ///     assert!(!runtime.enter(|| level.is_empty()));

@@ -533,10 +533,10 @@ fn what_the_host_starts_inside_of_a_runtime_is_durable() {
         [
             start(sleeper()),
             start_in(Phase::LateUpdate, sleeper()),
-            start_on(level, sleeper()),
+            level.start(sleeper()),
             spawn(sleeper()),
             spawn_in(Phase::FixedUpdate, sleeper()),
-            spawn_on(level, sleeper()),
+            level.spawn(sleeper()),
         ]
     });
     let ids = scripts.each_ref().map(ScriptHandle::id);
