@@ -6,8 +6,8 @@ use framestep::task::Ended;
 
 use crate::ids::{ClockId, OwnerId};
 use crate::runtime::ends;
+use crate::script::caller::{Caller, caller};
 use crate::script::command;
-use crate::script::place::{Place, place};
 
 /// Makes an owner below the one of this script, if that has one. Unlike [`framestep::task::owner`], it is a
 /// plain value: its scripts go on when the script ends, until something [removes](OwnerId::remove) the
@@ -88,8 +88,8 @@ pub fn owner_on(clock: ClockId) -> OwnerId {
 fn make(call: &'static str, parent: Option<OwnerId>, clock: Option<ClockId>) -> OwnerId {
     let at = Location::caller();
     // A script that enters another runtime is a host there: its own owner is not one of that.
-    let (own, is_host) = match place() {
-        Some(Place::Script(cell)) => (cell.owner, false),
+    let (own, is_host) = match caller() {
+        Some(Caller::Script(cell)) => (cell.owner, false),
         _ => (None, true),
     };
     let above = parent.or(own);

@@ -8,7 +8,7 @@ use crate::bytes::Bytes;
 use crate::ids::{Birth, OwnerId, ScriptId};
 use crate::journal::Call;
 use crate::runtime::{Joins, ScriptHandle};
-use crate::script::place::{Place, place};
+use crate::script::caller::{Caller, caller};
 use crate::script::{
     Begun, Code, DurableScript, Given, Making, Shared, begin, expect_read, run_chapters,
 };
@@ -133,16 +133,16 @@ pub(crate) fn make_any(
     code: Code,
     chapter: &mut dyn FnMut() -> Begun,
 ) -> Joins {
-    let caller = Call::new(function, code.name);
-    let cell = match place() {
-        Some(Place::Script(cell)) => cell,
-        Some(Place::Host(shared)) => return shared.make_for_host(making, code, chapter),
+    let call = Call::new(function, code.name);
+    let cell = match caller() {
+        Some(Caller::Script(cell)) => cell,
+        Some(Caller::Host(shared)) => return shared.make_for_host(making, code, chapter),
         None => return Joins::of_plain(make_outside(code, chapter(), making)),
     };
     let shared = cell.shared();
     // Recorded before the script runs, so that it knows its number.
     let mut begun = None;
-    let made = cell.effect(caller, || {
+    let made = cell.effect(call, || {
         begun = Some(shared.begin(code, chapter));
         Bytes::of(&shared.scripts.next_id().0)
     });

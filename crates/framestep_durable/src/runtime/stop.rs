@@ -17,9 +17,9 @@ use crate::events::Waiters;
 use crate::ids::{Birth, OwnerId, ScriptId};
 use crate::journal::Call;
 use crate::runtime::{Joins, ScriptHandle};
-use crate::script::place::{Place, place};
+use crate::script::caller::{Caller, caller, expect_script};
 use crate::script::shared::owners::with_those_below;
-use crate::script::{ScriptCell, Shared, StopRequest, command, context, expect_read, line_of};
+use crate::script::{ScriptCell, Shared, StopRequest, command, expect_read, line_of};
 
 impl OwnerId {
     /// Asks the scripts of the owner, and of the owners below it, to stop. They are not stopped:
@@ -99,12 +99,12 @@ impl OwnerId {
     #[track_caller]
     pub fn stop_within(self, seconds: impl Seconds) -> StopWithin {
         let (length_ns, at) = (expect_length_ns(seconds), Location::caller());
-        if let Some(Place::Host(shared)) = place() {
+        if let Some(Caller::Host(shared)) = caller() {
             let request = (shared.scripts.next_id(), Birth::new());
             let joins = shared.stop_owner_within(request, self, length_ns, at);
             return wait_of(joins);
         }
-        let cell = context::expect_outside_of_closures("stop_within");
+        let cell = expect_script("stop_within", at);
         let shared = cell.shared();
         let mut birth = None;
         let made = cell.effect(Call::new("stop_within", ""), || {

@@ -13,10 +13,11 @@ use framestep::time::{Clock, ClockGuard, Time};
 use crate::bytes::{Bytes, message_of};
 use crate::ids::ClockId;
 use crate::journal::{Call, Known};
+use crate::script::caller::{in_a_closure, refuse};
 use crate::script::cell::Mode;
 use crate::script::effect::{time_now, time_of};
 use crate::script::recorder::Polling;
-use crate::script::{Pending, ScriptCell, Slot, context, expect_read};
+use crate::script::{Pending, ScriptCell, Slot, expect_read};
 
 type Line = &'static Location<'static>;
 
@@ -295,9 +296,9 @@ impl ScriptCell {
     }
 
     #[inline]
-    pub(super) fn expect_outside_of_closures(&self, call: &str, at: Line) {
+    pub(crate) fn expect_outside_of_closures(&self, call: &str, at: Line) {
         if self.is_in_closure() {
-            context::refuse(call, Some(self), at);
+            refuse(&in_a_closure(call, self.name()), at);
         }
     }
 
