@@ -148,6 +148,7 @@ impl<F: Future> WhenEach<F> {
     #[inline(never)]
     #[track_caller]
     fn poll_recorded(&mut self, cx: &mut Context<'_>) -> Poll<Option<(usize, F::Output)>> {
+        let known = 0..self.begun;
         // The first polls, of which some may be later: they number the waits.
         while self.begun < self.futures.len() {
             self.begun += 1;
@@ -156,10 +157,11 @@ impl<F: Future> WhenEach<F> {
             }
         }
         let ready_at = |future: &Option<F>| self.ready_at?(future.as_ref()?);
-        let futures = self.futures.iter().enumerate();
+        let futures = self.futures[known.clone()].iter().enumerate();
         let ready = futures.filter_map(|(index, future)| Some((ready_at(future)?, index)));
         let first = ready.min().map(|(_, index)| index);
-        for index in first.into_iter().chain(0..self.futures.len()) {
+        let others = known.filter(|index| Some(*index) != first);
+        for index in first.into_iter().chain(others) {
             if let Poll::Ready(item) = self.poll_one(index, cx) {
                 return Poll::Ready(Some(item));
             }

@@ -32,7 +32,7 @@ pub use door::{
 pub use event::{Event, EventNote, in_line, take_outside_wait};
 pub use futures::stream::Stream;
 pub use image::Unsavable;
-pub use recorder::{Asks, Begun, Given, Gives, Progress, Reads, Recorder, Ticked};
+pub use recorder::{Asks, Begun, CalledOn, Given, Gives, Progress, Reads, Recorder, Ticked};
 pub use source::{
     Refused, RuntimeAcquire, RuntimeChanges, RuntimeEnd, RuntimeEvents, RuntimeHere, RuntimePermit,
     RuntimePromise, RuntimeReads, RuntimeSemaphores, RuntimeSignals, RuntimeWatches, SemaphoresOf,

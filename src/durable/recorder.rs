@@ -106,10 +106,16 @@ pub trait Recorder {
 
     /// Why the coroutine must not call what cannot be recorded. `None` in a closure, such as that of a `with`, which a
     /// restored script does not call again.
-    fn refuse(&self, call: &'static str, at: Line) -> Option<String>;
+    fn refuse(&self, call: &'static str, at: Line, on: CalledOn) -> Option<String>;
+}
 
-    /// The same of a call on a signal, a watch or a semaphore that no runtime knows.
-    fn refuse_source(&self, call: &'static str, at: Line) -> Option<String>;
+/// What is called and cannot be recorded.
+#[derive(Clone, Copy, Debug)]
+pub enum CalledOn {
+    /// Framestep, or what is for its hosts.
+    Framestep,
+    /// A signal, a watch or a semaphore that no runtime knows.
+    Source,
 }
 
 /// Reads something of the executor that runs the coroutine.

@@ -260,7 +260,7 @@ pub enum Report {
         id: Option<CoroutineId>,
         /// Its name.
         name: Option<Cow<'static, str>>,
-        /// Where the interval was made.
+        /// Where the interval was made. Of one that a durable script has loaded: where its ticks are awaited.
         place: &'static Location<'static>,
         /// How many ticks are due.
         owed: u64,
@@ -503,7 +503,7 @@ impl Report {
                 write_script(f, *id, name.as_deref())?;
                 write!(
                     f,
-                    "is owed {owed} ticks of the interval made at {place}, which come one in a \
+                    "is owed {owed} ticks of the interval at {place}, which come one in a \
                      run: await `ticks()`, which returns how many are due, or choose \
                      `MissedTicks::Skip`"
                 )

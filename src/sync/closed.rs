@@ -26,9 +26,6 @@ pub(super) trait OfSource {
 
     /// The removals of its source from now on. `None` if the wait is over.
     fn removals(&self) -> Option<Removals>;
-
-    /// How often its source has been removed, if an executor has it.
-    fn count(&self) -> u64;
 }
 
 /// Of a wait, by the field in which it has what it waits for, until it is over.
@@ -43,10 +40,6 @@ macro_rules! of_part {
 
             fn removals(&self) -> Option<Removals> {
                 self.$part.as_ref()?.removals()
-            }
-
-            fn count(&self) -> u64 {
-                self.$part.as_ref().map_or(0, OfSource::count)
             }
         }
     )*};
@@ -238,7 +231,9 @@ fn settle<W: OfSource, T>(
 fn is_removed(wait: &impl OfSource, removals: &mut Option<Removals>, cx: &mut Context<'_>) -> bool {
     match removals {
         None => false,
-        Some(Removals::Executor(before)) => wait.count() != *before,
+        Some(Removals::Executor(before)) => {
+            matches!(wait.removals(), Some(Removals::Executor(now)) if now != *before)
+        }
         Some(Removals::Runtime(removed)) => {
             let at = Location::caller();
             expect_called(removed.poll(at, cx, &mut |()| true)).is_ready()

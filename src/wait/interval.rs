@@ -117,7 +117,7 @@ pub fn interval(period: impl Seconds) -> Interval {
         by: TaskKey::NOBODY,
         paused_ns: 0,
         is_reported: false,
-        place: Location::caller(),
+        place: Some(Location::caller()),
     }
 }
 
@@ -206,8 +206,8 @@ pub struct Interval {
     paused_ns: u64,
     /// Whether it has been reported that many ticks are due, since it has last caught up.
     is_reported: bool,
-    /// Where it was made.
-    place: &'static Location<'static>,
+    /// Where it was made. Of one that a save has had: where its ticks were first awaited.
+    place: Option<&'static Location<'static>>,
 }
 
 /// When the first tick of an interval is due.
@@ -427,6 +427,7 @@ impl Interval {
 
     /// Takes the tick that was due at `due`, and up to `most` in all with those that are missed.
     /// Returns it, and how many were taken. Calls user code: the hook for reports.
+    #[track_caller]
     fn take(&mut self, due: OwnTime, now: OwnTime, most: u64) -> (Tick, u64) {
         self.first = None;
         let late_ns = now.since(due);
@@ -450,7 +451,7 @@ impl Interval {
         self.is_reported = owed > OWED_TICKS || owed > 0 && was_reported;
         // A replay has taken the tick before.
         if self.is_reported && !was_reported && scope::with(|scope| scope.is_some()) {
-            report::ticks_owed(self.place, owed);
+            report::ticks_owed(self.place.unwrap_or(Location::caller()), owed);
         }
         (Tick { late, skipped }, 1 + further)
     }

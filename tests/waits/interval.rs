@@ -629,7 +629,7 @@ fn more_than_a_hundred_ticks_that_are_owed_are_reported_once() {
     executor.run_frames(10, 1);
     let texts = [198, 299].map(|owed| {
         format!(
-            "coroutine {id} (gun) is owed {owed} ticks of the interval made at {}:{line}:25, which \
+            "coroutine {id} (gun) is owed {owed} ticks of the interval at {}:{line}:25, which \
              come one in a run: await `ticks()`, which returns how many are due, or choose \
              `MissedTicks::Skip`",
             file!()

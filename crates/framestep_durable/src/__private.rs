@@ -8,7 +8,7 @@ pub use crate::places::lists::{
 pub use crate::places::note::{At, Branch, InPlace, begin_turn, begin_turns, note_place, place_of};
 pub use crate::places::table::{AddsLists, Place, Places};
 pub use crate::places::watch::{Running, Watched, watch_this_thread};
-pub use crate::script::place::promises_outside;
+pub use crate::script::caller::promises_outside;
 pub use crate::script::saved::{NotStarted, Saved, Started};
 use crate::script::{Chapter, DurableScript};
 

@@ -117,7 +117,7 @@ pub use runtime::handle::ScriptHandle;
 pub use runtime::host::RuntimeHandle;
 pub use runtime::owner::{owner, owner_on};
 pub use runtime::resimulated::{effect_once_per_frame, is_resimulated};
-pub use runtime::start::{spawn, spawn_in, spawn_on, start, start_in, start_on};
+pub use runtime::start::{spawn, spawn_in, start, start_in};
 #[doc(alias = "as_completed")]
 #[doc(alias = "JoinSet")]
 pub use runtime::when_each::when_each;

@@ -16,8 +16,7 @@ pub use crate::{
     effect, effect_once_per_frame, end_of_frame, every_frames, fixed_update, frames, group,
     in_phase, interval, is_resimulated, is_stop_requested, labelled, next_frame, on_clock, owner,
     owner_on, pause, promise, realtime, request_stop, resume, sample, semaphore, signal,
-    signal_with_limit, spawn, spawn_in, spawn_on, start, start_in, start_on, stop, stop_requested,
-    throttle, time, timeout, timeout_at, wait_frames, wait_seconds, wait_seconds_realtime,
-    wait_steps, wait_until, wait_while, watch, when_each, with, with_deferred, with_once, with_ref,
-    yield_now,
+    signal_with_limit, spawn, spawn_in, start, start_in, stop, stop_requested, throttle, time,
+    timeout, timeout_at, wait_frames, wait_seconds, wait_seconds_realtime, wait_steps, wait_until,
+    wait_while, watch, when_each, with, with_deferred, with_once, with_ref, yield_now,
 };

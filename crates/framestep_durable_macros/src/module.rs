@@ -81,7 +81,7 @@ impl Module {
             chapters,
         } = self;
         let of_state = script::attributes(&root, chosen.as_ref(), ident);
-        let state = &chosen.unwrap_or_else(|| names::hidden_in(ident));
+        let state = &chosen.unwrap_or_else(|| names::chapters(ident));
         let vis_of_state = seen_from_inside(vis);
         let variants = chapters.iter().map(variant);
         let demands = chapters

@@ -29,16 +29,18 @@ pub(crate) fn in_files(ident: &Ident) -> Name {
     Name::Text(LitStr::new(&ident.unraw().to_string(), ident.span()))
 }
 
-/// The name of an item that the user does not see: of the state, and of the function with the body. The user's name
-/// belongs to the function that makes the state. `framestep_durable` takes the first part off in its texts.
-pub(crate) fn hidden(ident: &Ident) -> Ident {
-    Ident::new(&format!("__durable_{}", ident.unraw()), ident.span())
+/// The name of the type of the state: the user's name belongs to the function that makes it. The compiler shows it in its
+/// messages, and `framestep_durable` takes the first part off in its texts. No style of names has both kinds of letters.
+pub(crate) fn state(ident: &Ident) -> Ident {
+    Ident::new(&format!("State_of_{}", ident.unraw()), ident.span())
 }
 
-/// The name of the state of a module, in which a function may have the name of the module.
-pub(crate) fn hidden_in(module: &Ident) -> Ident {
-    Ident::new(
-        &format!("__durable_chapters_of_{}", module.unraw()),
-        module.span(),
-    )
+/// The same of the type of a module, in which a function may have the name of the module.
+pub(crate) fn chapters(module: &Ident) -> Ident {
+    Ident::new(&format!("Chapters_of_{}", module.unraw()), module.span())
+}
+
+/// The name of the function with the body, which the user does not see.
+pub(crate) fn hidden(ident: &Ident) -> Ident {
+    Ident::new(&format!("__durable_{}", ident.unraw()), ident.span())
 }

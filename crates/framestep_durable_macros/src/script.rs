@@ -86,7 +86,7 @@ pub(crate) fn of_function(arguments: Arguments, function: &Function) -> Result<T
     let names = function.names();
     let (parameters, types, bounds) = generics.split_for_impl();
     let mut attributes = attributes(&root, chosen.as_ref(), &function.ident);
-    let state = &chosen.unwrap_or_else(|| names::hidden(&function.ident));
+    let state = &chosen.unwrap_or_else(|| names::state(&function.ident));
     let (definition, value) = if is_generic {
         let used = generics.type_params().map(|parameter| &parameter.ident);
         (

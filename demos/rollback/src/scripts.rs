@@ -34,9 +34,9 @@ pub(crate) async fn rounds(stage: OwnerId) -> Chapter {
         world.banner.clear();
         world.is_running = true;
     });
-    start_on(stage, spawner()).detach();
-    let lives = [0, 1].map(|player| start_on(stage, life(player, 2)));
-    let boss = start_on(stage, boss(1));
+    stage.start(spawner()).detach();
+    let lives = [0, 1].map(|player| stage.start(life(player, 2)));
+    let boss = stage.start(boss(1));
     let is_won = select! {
         _ = boss => true,
         _ = join_all(lives) => false,

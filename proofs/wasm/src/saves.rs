@@ -179,7 +179,7 @@ impl DurableScript for Parent {
         let ended = join!(start_in(Phase::FixedUpdate, child(round)), spawn(child(1)));
         log(format!("joined {ended:?}"));
         let guard = with(|world: &mut World| world.guard);
-        let first = start_on(guard, child(2));
+        let first = guard.start(child(2));
         let id = first.id();
         let ended = join!(first, async {
             wait_seconds(0.12).await;
@@ -264,7 +264,7 @@ impl Play {
                     pace,
                     debt: 5,
                 };
-                runtime.start_on(guard, miner).detach();
+                runtime.enter(|| guard.start(miner)).detach();
             }
             runtime.start(Lamp { missed: 0 }).detach();
             runtime.start(Alarm { least: 1.5 }).detach();

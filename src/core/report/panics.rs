@@ -86,7 +86,6 @@ impl Panics {
 /// returns what to [pass on](pass_on). The host then receives the payload, and a join
 /// returns only the message.
 pub(crate) fn keep_panic(core: &Core, task: Task<'_>, payload: Payload) -> Option<Pending> {
-    core.panics.note();
     let mut panicked = panicked_now(core, payload);
     panicked.from = awaited::resumed_from(View::new(core), Script::new(core, task));
     // It is still in the list of its owner.
@@ -110,6 +109,7 @@ pub(crate) fn keep_panic(core: &Core, task: Task<'_>, payload: Payload) -> Optio
 }
 
 fn panicked_now(core: &Core, payload: Payload) -> Panicked {
+    core.panics.note();
     Panicked {
         payload: Foreign::new(payload),
         frame: core.clock.frame(),
@@ -213,7 +213,6 @@ pub(crate) fn report_time_source_panic(core: &Core) {
 /// on. Calls user code.
 #[cold]
 pub(crate) fn output_panicked(core: &Core, task: Task<'_>, payload: Payload) {
-    core.panics.note();
     let panicked = panicked_now(core, payload);
     let report = report_of(core, task, &panicked);
     pass_on(core, report, panicked.payload);

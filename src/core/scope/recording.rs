@@ -20,7 +20,9 @@ use crate::core::base::cell::Restore;
 use crate::core::registration::{Bound, Registration, another_script};
 use crate::core::report;
 use crate::core::scope::{self, INNERMOST, Scope};
-use crate::durable::{Asks, Begun, DurableWait, FrameWait, Given, Gives, Reads, Recorder};
+use crate::durable::{
+    Asks, Begun, CalledOn, DurableWait, FrameWait, Given, Gives, Reads, Recorder,
+};
 use crate::inspect::Line;
 use crate::time::{Clock, ClockGuard, ClockState, PhaseIndex, Time};
 use crate::wait::{Misuse, PhaseWait, polled_again};
@@ -282,16 +284,8 @@ pub(crate) fn name() -> Option<&'static str> {
 #[track_caller]
 pub fn refuse(call: &'static str) {
     if is_recording() {
-        refuse_here(call);
+        refuse_here(call, CalledOn::Framestep);
     }
-}
-
-#[cold]
-#[inline(never)]
-#[track_caller]
-fn refuse_here(call: &'static str) {
-    let at = Location::caller();
-    refused(recorded(|recording| recording.recorder.refuse(call, at)).flatten());
 }
 
 /// The same of a call on a signal, a watch or a semaphore that no runtime knows.
@@ -299,24 +293,19 @@ fn refuse_here(call: &'static str) {
 #[track_caller]
 pub(crate) fn refuse_source(call: &'static str) {
     if is_recording() {
-        refuse_source_here(call);
+        refuse_here(call, CalledOn::Source);
     }
 }
 
+/// A destructor may be called because of a panic: a second one would end the process, so the call is reported, and done.
 #[cold]
 #[inline(never)]
 #[track_caller]
-fn refuse_source_here(call: &'static str) {
+fn refuse_here(call: &'static str, on: CalledOn) {
     let at = Location::caller();
-    refused(recorded(|recording| recording.recorder.refuse_source(call, at)).flatten());
-}
-
-/// A destructor may be called because of a panic: a second one would end the process, so the call is reported, and done.
-#[track_caller]
-fn refused(why: Option<String>) {
-    match why {
+    match recorded(|recording| recording.recorder.refuse(call, at, on)).flatten() {
         None => {}
-        Some(why) if std::thread::panicking() => report::suspicious(Location::caller(), why),
+        Some(why) if std::thread::panicking() => report::suspicious(at, why),
         Some(why) => panic!("{why}"),
     }
 }

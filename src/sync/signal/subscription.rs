@@ -456,15 +456,11 @@ impl<T> OfSource for Subscription<T> {
 
     fn removals(&self) -> Option<Removals> {
         match &self.inner {
-            Inner::Executor(_) => Some(Removals::Executor(self.count())),
+            Inner::Executor(reading) => {
+                let removals = reading.shared.journal.borrow().readers.removals();
+                Some(Removals::Executor(removals))
+            }
             Inner::Runtime(events) => events.removals().map(Removals::Runtime),
-        }
-    }
-
-    fn count(&self) -> u64 {
-        match &self.inner {
-            Inner::Executor(reading) => reading.shared.journal.borrow().readers.removals(),
-            Inner::Runtime(_) => 0,
         }
     }
 }

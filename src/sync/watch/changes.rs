@@ -162,10 +162,6 @@ impl<T> OfSource for Changes<T> {
     fn removals(&self) -> Option<Removals> {
         self.inner.removals()
     }
-
-    fn count(&self) -> u64 {
-        self.inner.count()
-    }
 }
 
 // The values are not stored in the stream.

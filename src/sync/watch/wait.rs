@@ -54,13 +54,6 @@ impl<T> OfSource for Waits<T> {
             Waits::Runtime(changes) => Removals::Runtime(changes.removals()),
         })
     }
-
-    fn count(&self) -> u64 {
-        match self {
-            Waits::Executor(waiter) => waiter.removals(),
-            Waits::Runtime(_) => 0,
-        }
-    }
 }
 
 impl<T> Changed<T> {

@@ -111,6 +111,7 @@ impl Interval {
         line: Line,
         most: u64,
     ) -> Poll<Option<(Tick, u64)>> {
+        self.place.get_or_insert(line);
         let polled =
             recording::poll_slowly(self, cx, "interval()", line, Gives::Tick, &mut |_| true);
         let Some(Poll::Ready(Given::Tick(ticked))) = polled else {
@@ -175,8 +176,8 @@ pub struct SavedInterval {
     pub due_ns: Option<i128>,
     /// Whether it counts already.
     pub has_begun: bool,
-    /// Where it was made.
-    pub place: Line,
+    /// Where it was made, or, after a load, first awaited. `None` until then.
+    pub place: Option<Line>,
 }
 
 impl SavedInterval {
@@ -202,7 +203,6 @@ impl SavedInterval {
     /// # Errors
     ///
     /// If its period or its next tick is none of an interval.
-    #[track_caller]
     pub fn load(self) -> Result<Interval, Damaged> {
         // A clock does not come so far.
         let most = 2 * u128::from(u64::MAX);
@@ -222,6 +222,7 @@ impl SavedInterval {
             first,
             phase: self.phase.map_or(PhaseIndex::HOME, PhaseIndex::new),
             missed: self.missed,
+            place: None,
             ..super::interval(1)
         })
     }

@@ -11,7 +11,7 @@ use bevy_ecs::component::Mutable;
 use bevy_ecs::prelude::*;
 use framestep::Phase;
 use framestep_durable::{
-    ChangesNoLocal, DurableScript, ScriptHandle, WaitUntil, start_on, wait_until, with, with_ref,
+    ChangesNoLocal, DurableScript, ScriptHandle, WaitUntil, wait_until, with, with_ref,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -169,7 +169,7 @@ impl DurableId {
             let owner = owner_of(world, entity);
             owner.map(|(_, owner)| owner).ok_or(Missing::entity(self))
         });
-        Ok(start_on(owner?, script))
+        Ok(owner?.start(script))
     }
 
     /// Waits until a condition on a component holds. It is checked once in each run of the

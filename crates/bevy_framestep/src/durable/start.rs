@@ -155,5 +155,7 @@ fn start_on<S: DurableScript>(
     let shared = DurableRuntime::of(world);
     let (id, owner) = owner_of(world, entity).expect("the entity is there");
     let script = script(id);
-    shared.lend(world, |host| host.start_on(owner, script).id())
+    let start = || owner.start(script).id();
+    let started = shared.lend(world, |host| host.executor().enter(start));
+    started.expect("the world holds the runtime")
 }

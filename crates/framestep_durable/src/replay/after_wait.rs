@@ -1,9 +1,11 @@
 //! Scripts that wait as the code of their save did, and restart their chapters then.
 
 use std::future::poll_fn;
+use std::panic::Location;
 use std::task::{Context, Poll};
 
-use crate::script::{Begun, ChapterEnd, ChapterFuture, ScriptCell, Slot, context};
+use crate::script::caller::expect_script;
+use crate::script::{Begun, ChapterEnd, ChapterFuture, ScriptCell, Slot};
 
 /// What the waits are called in messages.
 const NAME: &str = "a wait of earlier code";
@@ -12,7 +14,7 @@ const NAME: &str = "a wait of earlier code";
 pub(crate) fn after_wait(begun: Begun) -> ChapterFuture {
     let mut begun = Some(begun);
     Box::pin(poll_fn(move |cx| {
-        let cell = context::expect_outside_of_closures(NAME);
+        let cell = expect_script(NAME, Location::caller());
         if !has_ended(&cell, cx) {
             return Poll::Pending;
         }

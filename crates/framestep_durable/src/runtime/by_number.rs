@@ -8,8 +8,8 @@ use serde::de::DeserializeOwned;
 
 use crate::ids::ScriptId;
 use crate::runtime::{Joins, ScriptHandle, ends};
-use crate::script::join_error::Place;
-use crate::script::place;
+use crate::script::caller::{Caller, caller};
+use crate::script::join_error::StopLine;
 use crate::script::{Shared, command};
 
 impl ScriptId {
@@ -58,12 +58,12 @@ impl ScriptId {
             birth = shared.birth(self);
             birth.is_some()
         });
-        let place = place::place().filter(|_| is_there)?;
+        let place = caller().filter(|_| is_there)?;
         let joins = Joins::new(place.shared(), self, birth);
         Some(ScriptHandle::of(match &place {
-            place::Place::Host(_) => joins,
-            place::Place::Script(_) if birth.is_some() => joins.returning::<T>(),
-            place::Place::Script(cell) => joins.replayed_by(cell).returning::<T>(),
+            Caller::Host(_) => joins,
+            Caller::Script(_) if birth.is_some() => joins.returning::<T>(),
+            Caller::Script(cell) => joins.replayed_by(cell).returning::<T>(),
         }))
     }
 
@@ -123,7 +123,7 @@ impl ScriptId {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Act {
     Ask,
-    Stop(Place),
+    Stop(StopLine),
     Pause,
     Resume,
 }

@@ -20,7 +20,7 @@ use crate::ids::{Birth, Handled, ScriptId};
 use crate::journal::Call;
 use crate::runtime::Act;
 use crate::runtime::ends::{begin_end, poll_end};
-use crate::script::place;
+use crate::script::caller::{Caller, caller};
 use crate::script::{
     Awaited, JoinError, Numbered, ScriptCell, Shared, command_of, context, unreadable,
 };
@@ -154,7 +154,7 @@ impl Joins {
             };
         }
         let act = |shared: &Shared| !self.is_void(shared) && shared.act(self.id(), act);
-        if let Some(place::Place::Script(_)) = place::place() {
+        if let Some(Caller::Script(_)) = caller() {
             return command_of(call, act);
         }
         self.shared.upgrade().is_some_and(|shared| act(&shared))
@@ -173,8 +173,8 @@ impl Joins {
     /// Whether it is of today's scripts. The host may have a handle of a script that a restore or a
     /// rollback has taken back, and whose number another one has now; a script has none.
     fn is_current(&self, shared: &Shared) -> bool {
-        let is_of_script = || match place::place() {
-            Some(place::Place::Script(cell)) => ptr::eq(&raw const **cell.shared(), shared),
+        let is_of_script = || match caller() {
+            Some(Caller::Script(cell)) => ptr::eq(&raw const **cell.shared(), shared),
             _ => false,
         };
         self.restores == shared.handles.restores.get() || is_of_script()

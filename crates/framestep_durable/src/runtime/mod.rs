@@ -26,7 +26,7 @@ use framestep::time::Seconds;
 use framestep::{Builder, Executor, Phase, Time};
 use serde::Serialize;
 
-use crate::script::place::beside_of;
+use crate::script::caller::beside_of;
 use crate::script::shared::trail::Summed;
 use crate::script::{Lent, Limits, Registry, Shared};
 

@@ -6,8 +6,8 @@ use framestep::task::Ended;
 
 use crate::ids::{ClockId, OwnerId};
 use crate::runtime::ends;
+use crate::script::caller::{Caller, caller};
 use crate::script::command;
-use crate::script::place::{Place, place};
 
 /// Makes an owner below the one of this script, if that has one. Unlike [`framestep::task::owner`], it is a
 /// plain value: its scripts go on when the script ends, until something [removes](OwnerId::remove) the
@@ -33,8 +33,8 @@ use crate::script::place::{Place, place};
 /// #[durable]
 /// async fn fuse() {
 ///     let sparks = owner();
-///     start_on(sparks, spark());
-///     start_on(sparks, spark());
+///     sparks.start(spark());
+///     sparks.start(spark());
 ///     wait_seconds(0.5).await;
 ///     sparks.remove();
 /// }
@@ -68,7 +68,7 @@ pub fn owner() -> OwnerId {
 /// async fn pause_menu() {
 ///     let _paused = clock().pause_guard();
 ///     let scripts = owner_on(ClockId::REALTIME);
-///     start_on(scripts, menu()).await.unwrap();
+///     scripts.start(menu()).await.unwrap();
 ///     scripts.remove();
 /// }
 /// # let mut runtime = Runtime::new(Registry::new().script(pause_menu).script(menu));
@@ -88,8 +88,8 @@ pub fn owner_on(clock: ClockId) -> OwnerId {
 fn make(call: &'static str, parent: Option<OwnerId>, clock: Option<ClockId>) -> OwnerId {
     let at = Location::caller();
     // A script that enters another runtime is a host there: its own owner is not one of that.
-    let (own, is_host) = match place() {
-        Some(Place::Script(cell)) => (cell.owner, false),
+    let (own, is_host) = match caller() {
+        Some(Caller::Script(cell)) => (cell.owner, false),
         _ => (None, true),
     };
     let above = parent.or(own);
@@ -181,7 +181,7 @@ impl OwnerId {
     ///     let mut frames = Vec::new();
     ///     for wave in 1..=3 {
     ///         for number in 0..8 {
-    ///             start_on(enemies, goblin(0.25 * (wave + number) as f32));
+    ///             enemies.start(goblin(0.25 * (wave + number) as f32));
     ///         }
     ///         enemies.ended().await;
     ///         frames.push(time().frame);

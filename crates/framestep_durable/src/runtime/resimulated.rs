@@ -2,7 +2,7 @@
 
 use crate::bytes::Bytes;
 use crate::journal::Call;
-use crate::script::place::{Place, place};
+use crate::script::caller::{Caller, caller};
 use crate::script::{ChangesNoLocal, context, type_name_of};
 
 /// Whether the run under way was done before: a rollback has gone back behind it. For effects that a
@@ -64,9 +64,9 @@ use crate::script::{ChangesNoLocal, context, type_name_of};
 /// ```
 #[track_caller]
 pub fn is_resimulated() -> bool {
-    let cell = match place() {
-        Some(Place::Host(shared)) => return shared.reached.is_resimulated(),
-        Some(Place::Script(cell)) => cell,
+    let cell = match caller() {
+        Some(Caller::Host(shared)) => return shared.reached.is_resimulated(),
+        Some(Caller::Script(cell)) => cell,
         None => return false,
     };
     assert!(

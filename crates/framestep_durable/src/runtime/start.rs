@@ -8,7 +8,7 @@ use crate::bytes::Bytes;
 use crate::ids::{Birth, OwnerId, ScriptId};
 use crate::journal::Call;
 use crate::runtime::{Joins, ScriptHandle};
-use crate::script::place::{Place, place};
+use crate::script::caller::{Caller, caller};
 use crate::script::{
     Begun, Code, DurableScript, Given, Making, Shared, begin, expect_read, run_chapters,
 };
@@ -38,17 +38,6 @@ pub fn start_in<S: DurableScript>(phase: Phase, script: S) -> ScriptHandle<S::Ou
     make("start", script, Making::STARTS.in_phase(phase))
 }
 
-/// Starts a script on an owner. One that is inactive, has been dropped or is of another runtime refuses it, which is
-/// [reported](framestep::inspect::Report::Refused).
-///
-/// # Panics
-///
-/// As [`start`].
-#[track_caller]
-pub fn start_on<S: DurableScript>(owner: OwnerId, script: S) -> ScriptHandle<S::Output> {
-    make("start", script, Making::STARTS.on(owner))
-}
-
 /// Spawns a script: it runs later in this run. See [`framestep::spawn`].
 ///
 /// # Panics
@@ -59,16 +48,6 @@ pub fn spawn<S: DurableScript>(script: S) -> ScriptHandle<S::Output> {
     make("spawn", script, Making::SPAWNS)
 }
 
-/// Spawns a script on an owner, which may refuse it as in [`start_on`].
-///
-/// # Panics
-///
-/// As [`start_on`].
-#[track_caller]
-pub fn spawn_on<S: DurableScript>(owner: OwnerId, script: S) -> ScriptHandle<S::Output> {
-    make("spawn", script, Making::SPAWNS.on(owner))
-}
-
 /// Spawns a script with `phase` as home.
 ///
 /// # Panics
@@ -77,6 +56,61 @@ pub fn spawn_on<S: DurableScript>(owner: OwnerId, script: S) -> ScriptHandle<S::
 #[track_caller]
 pub fn spawn_in<S: DurableScript>(phase: Phase, script: S) -> ScriptHandle<S::Output> {
     make("spawn", script, Making::SPAWNS.in_phase(phase))
+}
+
+impl OwnerId {
+    /// Starts a script on this owner, with its clock: it runs up to its first wait before this returns. It ends with the
+    /// owner. One that is inactive, has been dropped or is of another runtime refuses it, which is
+    /// [reported](framestep::inspect::Report::Refused). See [`framestep::Owner::start`].
+    ///
+    /// The host calls this in [`Runtime::enter`](crate::Runtime::enter). In a durable script, it is an effect, which is
+    /// recorded.
+    ///
+    /// # Panics
+    ///
+    /// Outside of a durable script, and of `enter`; or if the script is not in the registry.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use framestep_durable::prelude::*;
+    ///
+    /// #[durable]
+    /// async fn goblin() {
+    ///     wait_seconds(60).await;
+    /// }
+    ///
+    /// #[durable]
+    /// async fn ambush(camp: OwnerId) {
+    ///     camp.start(goblin());
+    ///     wait_frames(2).await;
+    ///     camp.stop_all();
+    /// }
+    ///
+    /// let mut runtime = Runtime::new(Registry::new().script(goblin).script(ambush));
+    /// let camp = runtime.owner();
+    /// let sentry = runtime.enter(|| camp.start(goblin()));
+    /// runtime.start(ambush(camp));
+    /// runtime.run_frame(0.1);
+    /// assert_eq!(runtime.scripts().len(), 3);
+    /// runtime.run_frame(0.1);
+    /// assert!(!runtime.is_alive(sentry.id()));
+    /// ```
+    #[track_caller]
+    pub fn start<S: DurableScript>(self, script: S) -> ScriptHandle<S::Output> {
+        make("start", script, Making::STARTS.on(self))
+    }
+
+    /// Spawns a script on this owner, which may refuse it as in [`start`](Self::start): it runs later in this run, or
+    /// first in the next one.
+    ///
+    /// # Panics
+    ///
+    /// As [`start`](Self::start).
+    #[track_caller]
+    pub fn spawn<S: DurableScript>(self, script: S) -> ScriptHandle<S::Output> {
+        make("spawn", script, Making::SPAWNS.on(self))
+    }
 }
 
 #[track_caller]
@@ -99,16 +133,16 @@ pub(crate) fn make_any(
     code: Code,
     chapter: &mut dyn FnMut() -> Begun,
 ) -> Joins {
-    let caller = Call::new(function, code.name);
-    let cell = match place() {
-        Some(Place::Script(cell)) => cell,
-        Some(Place::Host(shared)) => return shared.make_for_host(making, code, chapter),
+    let call = Call::new(function, code.name);
+    let cell = match caller() {
+        Some(Caller::Script(cell)) => cell,
+        Some(Caller::Host(shared)) => return shared.make_for_host(making, code, chapter),
         None => return Joins::of_plain(make_outside(code, chapter(), making)),
     };
     let shared = cell.shared();
     // Recorded before the script runs, so that it knows its number.
     let mut begun = None;
-    let made = cell.effect(caller, || {
+    let made = cell.effect(call, || {
         begun = Some(shared.begin(code, chapter));
         Bytes::of(&shared.scripts.next_id().0)
     });
@@ -148,8 +182,8 @@ impl Shared {
 fn make_outside(code: Code, begun: Begun, making: Making) -> Coroutine<Bytes> {
     assert!(
         making.owner.is_none(),
-        "`start_on` and `spawn_on` were called outside of a runtime, to which an `OwnerId` belongs: call them inside of \
-         `Runtime::enter`"
+        "`OwnerId::{}` was called outside of a runtime, to which an `OwnerId` belongs: call it inside of `Runtime::enter`",
+        if making.starts { "start" } else { "spawn" }
     );
     let (mut script, chapters) = (framestep::task::script(code.name), run_chapters(begun));
     if let Some(phase) = making.home {

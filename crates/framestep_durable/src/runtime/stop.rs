@@ -17,9 +17,9 @@ use crate::events::Waiters;
 use crate::ids::{Birth, OwnerId, ScriptId};
 use crate::journal::Call;
 use crate::runtime::{Joins, ScriptHandle};
-use crate::script::place::{Place, place};
+use crate::script::caller::{Caller, caller, expect_script};
 use crate::script::shared::owners::with_those_below;
-use crate::script::{ScriptCell, Shared, StopRequest, command, context, expect_read, line_of};
+use crate::script::{ScriptCell, Shared, StopRequest, command, expect_read, line_of};
 
 impl OwnerId {
     /// Asks the scripts of the owner, and of the owners below it, to stop. They are not stopped:
@@ -88,8 +88,8 @@ impl OwnerId {
     /// let registry = Registry::new().script(torch).script(forgetful).script(leave);
     /// let mut runtime = Runtime::new(registry);
     /// let level = runtime.owner();
-    /// runtime.start_on(level, torch());
-    /// runtime.start_on(level, forgetful());
+    /// runtime.enter(|| level.start(torch()));
+    /// runtime.enter(|| level.start(forgetful()));
     /// let leave = runtime.start(leave(level));
     /// for _ in 0..5 {
     ///     runtime.run_frame(0.25); // read in frame 1, over in frame 5
@@ -99,12 +99,12 @@ impl OwnerId {
     #[track_caller]
     pub fn stop_within(self, seconds: impl Seconds) -> StopWithin {
         let (length_ns, at) = (expect_length_ns(seconds), Location::caller());
-        if let Some(Place::Host(shared)) = place() {
+        if let Some(Caller::Host(shared)) = caller() {
             let request = (shared.scripts.next_id(), Birth::new());
             let joins = shared.stop_owner_within(request, self, length_ns, at);
             return wait_of(joins);
         }
-        let cell = context::expect_outside_of_closures("stop_within");
+        let cell = expect_script("stop_within", at);
         let shared = cell.shared();
         let mut birth = None;
         let made = cell.effect(Call::new("stop_within", ""), || {
@@ -164,7 +164,7 @@ impl RuntimeEnd for ScriptHandle<usize> {
 /// let mut runtime = Runtime::new(Registry::new().script(forgetful));
 /// runtime.executor().on_report(|report| assert!(report.to_string().contains("read by none")));
 /// let level = runtime.owner();
-/// runtime.start_on(level, forgetful()).detach();
+/// runtime.enter(|| level.start(forgetful())).detach();
 /// let stopped = ScriptHandle::from(runtime.enter(|| level.stop_within(0.5)));
 /// for _ in 0..3 {
 ///     assert!(!runtime.enter(|| level.is_empty()));

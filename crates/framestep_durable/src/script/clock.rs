@@ -3,7 +3,7 @@
 use framestep::time::Clock;
 
 use crate::ids::ClockId;
-use crate::script::place::{Place, place};
+use crate::script::caller::{Caller, caller};
 
 impl ClockId {
     /// The clock of this number: to read it, to change it, and to wait on it. What a durable script does to it is recorded.
@@ -40,7 +40,7 @@ impl ClockId {
     #[must_use]
     #[track_caller]
     pub fn clock(self) -> Clock {
-        match (place(), self) {
+        match (caller(), self) {
             (Some(place), _) => place.shared().clocks.expect(self),
             (None, ClockId::GAME) => framestep::time::clock(),
             (None, ClockId::REALTIME) => framestep::time::realtime(),
@@ -67,12 +67,12 @@ impl ClockId {
     #[must_use = "scripts count on it, by its number"]
     #[track_caller]
     pub fn child(self) -> ClockId {
-        let Some(place) = place() else {
+        let Some(place) = caller() else {
             panic!(
                 "`child` of the clock {self:?} was called outside of a runtime: call it inside of `Runtime::enter`"
             )
         };
-        if let Place::Script(cell) = &place {
+        if let Caller::Script(cell) = &place {
             assert!(
                 cell.is_in_closure(),
                 "`child` of the clock {self:?} was called in the durable script `{}`: clocks are made by the host, and a \

@@ -2,7 +2,6 @@
 
 use std::cell::Cell;
 use std::mem::ManuallyDrop;
-use std::panic::Location;
 use std::rc::Rc;
 
 use framestep::durable::{is_recorded_by, record, replay};
@@ -111,69 +110,4 @@ pub(crate) fn note_turn(number: u16, is_next: bool) {
             cell.note_turn(number, is_next);
         }
     });
-}
-
-/// The current script, for an effect.
-///
-/// # Panics
-///
-/// If there is none.
-#[track_caller]
-pub(crate) fn expect(name: &str) -> Rc<ScriptCell> {
-    match current() {
-        Some(script) => script,
-        None => refuse(name, None, Location::caller()),
-    }
-}
-
-/// The current script, for a wait or a guard.
-///
-/// # Panics
-///
-/// If there is none, or one of its closures is called, such as that of `with`.
-#[inline]
-#[track_caller]
-pub(crate) fn expect_outside_of_closures(name: &str) -> Rc<ScriptCell> {
-    match find_outside_of_closures(name) {
-        Some(script) => script,
-        None => refuse(name, None, Location::caller()),
-    }
-}
-
-/// The current script, for a wait or a guard. `None` if there is none.
-///
-/// # Panics
-///
-/// If one of its closures is called, such as that of `with`.
-#[inline]
-#[track_caller]
-pub(crate) fn find_outside_of_closures(name: &str) -> Option<Rc<ScriptCell>> {
-    let script = current()?;
-    if script.is_in_closure() {
-        refuse(name, Some(&script), Location::caller());
-    }
-    Some(script)
-}
-
-#[cold]
-#[track_caller]
-pub(crate) fn refuse(name: &str, current: Option<&ScriptCell>, at: &Location<'_>) -> ! {
-    panic!("{} (the call is at {at})", refusal(name, current))
-}
-
-/// Why a call is refused outside of a script, or in a closure of one.
-#[cold]
-pub(crate) fn refusal(name: &str, current: Option<&ScriptCell>) -> String {
-    match current {
-        None => format!(
-            "`{name}` was called outside of a durable script: it belongs to a runtime of durable \
-             scripts. Scripts that are not durable use framestep's own"
-        ),
-        Some(cell) => format!(
-            "`{name}` was called inside of a closure of the script `{}`, such as that of `with`: \
-             a restored script does not call it again, so what waits, or is kept for later, has \
-             to begin outside of it. Call it before or after the `with`",
-            cell.name()
-        ),
-    }
 }

@@ -14,7 +14,7 @@ use crate::bytes;
 use crate::bytes::Bytes;
 use crate::ids::ScriptId;
 use crate::journal::Call;
-use crate::script::place::{Place, place};
+use crate::script::caller::{self, Caller, caller, outside_of_scripts};
 use crate::script::recorder::Done;
 use crate::script::replayed::leave;
 use crate::script::{ChangesNoLocal, Recorded, ScriptCell, Shared, context, unreadable};
@@ -281,28 +281,25 @@ impl<T> Drop for Given<T> {
     #[inline]
     fn drop(&mut self) {
         if mem::needs_drop::<T>() && self.0.is_some() {
-            drop_unused(&mut || drop(self.0.take()));
+            drop_given(false, &mut || drop(self.0.take()));
         }
     }
 }
 
 #[cold]
-fn drop_unused(drop: &mut dyn FnMut()) {
+fn drop_given(is_done: bool, drop: &mut dyn FnMut()) {
     match context::current() {
         // Such as that of an effect which has panicked before it came to it.
-        Some(cell) if cell.has_effects() => cell.in_closure(drop),
+        Some(cell) if !is_done && cell.has_effects() => cell.in_closure(drop),
         Some(cell) => cell.discarding(drop),
         None => drop(),
     }
 }
 
 /// Drops what a script has given for an effect that was done before a load. What its destructor does was a part of that.
-pub(crate) fn discard<T>(given: Option<T>) {
+pub(crate) fn discard<T>(mut given: Option<T>) {
     if mem::needs_drop::<T>() && given.is_some() {
-        match context::current() {
-            Some(cell) => cell.discarding(|| drop(given)),
-            None => drop(given),
-        }
+        drop_given(true, &mut || drop(given.take()));
     }
 }
 
@@ -344,7 +341,10 @@ pub(crate) fn time_of(value: Option<&Bytes>) -> Time {
 /// Outside of a durable script.
 #[track_caller]
 pub fn current() -> ScriptId {
-    context::expect("current").id
+    match context::current() {
+        Some(cell) => cell.id,
+        None => caller::refuse(&outside_of_scripts("current"), Location::caller()),
+    }
 }
 
 /// Does a command once, and records what it returns. The host does it in its runtime.
@@ -358,17 +358,17 @@ pub(crate) fn command<R: Serialize + DeserializeOwned + Default>(
 
 /// The same of a command that a destructor does, which has no line of its own.
 pub(crate) fn command_of<R: Serialize + DeserializeOwned + Default>(
-    caller: Call,
+    call: Call,
     f: impl FnOnce(&Shared) -> R,
 ) -> R {
-    let caller = caller.giving::<R>();
-    let cell = match place() {
-        Some(Place::Script(cell)) => cell,
-        Some(Place::Host(shared)) => return f(&shared),
-        None => context::refuse(caller.function, None, caller.at),
+    let call = call.giving::<R>();
+    let cell = match caller() {
+        Some(Caller::Script(cell)) => cell,
+        Some(Caller::Host(shared)) => return f(&shared),
+        None => caller::refuse(&outside_of_scripts(call.function), call.at),
     };
     let shared = cell.shared();
-    let done = cell.effect(caller, || Bytes::of(&f(shared)));
+    let done = cell.effect(call, || Bytes::of(&f(shared)));
     done.map_or_else(R::default, |done| {
         done.read().expect("a result as it was recorded")
     })

@@ -32,7 +32,6 @@ impl ScriptCell {
         take: &mut dyn FnMut() -> ClockGuard,
     ) -> Box<dyn Any> {
         self.expect_outside_of_closures(call, at);
-        let this = context::expect(call);
         let shared = self.shared();
         let Some(of) = shared.clocks.id_of(clock) else {
             panic!(
@@ -52,7 +51,7 @@ impl ScriptCell {
         match number {
             Some(number) => Box::new(Taken {
                 number: expect_read(&number),
-                script: Rc::downgrade(&this),
+                script: context::current().map_or_else(Weak::new, |cell| Rc::downgrade(&cell)),
                 shared: Rc::downgrade(shared),
                 restores: shared.handles.restores.get(),
             }),

@@ -177,7 +177,7 @@ impl JoinError {
 }
 
 /// The line of a call that stops a script, if it is known.
-pub(crate) type Place = Option<&'static Location<'static>>;
+pub(crate) type StopLine = Option<&'static Location<'static>>;
 
 /// A place as text. All systems that build the same code have the same text.
 pub(crate) fn line_of(place: &Location<'_>) -> String {

@@ -1,6 +1,7 @@
 //! Durable scripts and their chapters.
 
 pub(crate) mod aligned;
+pub(crate) mod caller;
 pub(crate) mod cell;
 pub(crate) mod clock;
 pub(crate) mod context;
@@ -18,7 +19,6 @@ pub(crate) mod labels;
 pub(crate) mod locals;
 pub(crate) mod make;
 pub(crate) mod numbered;
-pub(crate) mod place;
 pub(crate) mod recorded;
 pub(crate) mod recorder;
 pub(crate) mod recording;
@@ -31,6 +31,7 @@ pub(crate) mod slot;
 mod stop_wait;
 pub(crate) mod waker_uses;
 
+pub(crate) use self::caller::outside;
 pub(crate) use self::cell::{ScriptCell, counts};
 pub(crate) use self::driver::Driver;
 pub(crate) use self::effect::{Given, command, command_of, discard, expect_read, type_name_of};
@@ -39,7 +40,6 @@ pub(crate) use self::join_error::{JoinError, line_of};
 pub(crate) use self::locals::ChangesNoLocal;
 pub(crate) use self::make::Making;
 pub(crate) use self::numbered::Numbered;
-pub(crate) use self::place::outside;
 pub(crate) use self::recorded::Recorded;
 pub(crate) use self::registry::Registry;
 pub(crate) use self::replayed::unreadable;

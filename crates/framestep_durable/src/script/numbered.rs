@@ -14,10 +14,10 @@ use serde::de::DeserializeOwned;
 use crate::bytes::{Bytes, Contains, Mark, dispose, message_of, quiet};
 use crate::events::{Loss, Question, Typed};
 use crate::journal::{Call, Known};
-use crate::script::place::in_script_of;
+use crate::script::caller::{expect_script, in_script_of};
 use crate::script::recorder::Polling;
 use crate::script::slot::Shown;
-use crate::script::{Awaited, Pending, ScriptCell, Slot, context};
+use crate::script::{Awaited, Pending, ScriptCell, Slot};
 
 /// The part that all waits have in common: the number of a wait in its chapter.
 #[derive(Debug, Default)]
@@ -285,10 +285,7 @@ impl Numbered {
         if let State::Done = self.state {
             panic!("`{name}` was polled again after it had finished");
         }
-        match context::current() {
-            Some(cell) if !cell.is_in_closure() => cell,
-            other => context::refuse(name, other.as_deref(), at),
-        }
+        expect_script(name, at)
     }
 
     /// The script that polls the wait, which only scripts have.

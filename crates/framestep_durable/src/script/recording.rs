@@ -5,18 +5,19 @@ use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::task::{Context, Poll};
 
 use framestep::durable::{
-    Asks, Begun, DurableWait, FrameWait, Given, Gives, Reads, Recorder, Ticked, Writer, in_line,
-    save_time,
+    Asks, Begun, CalledOn, DurableWait, FrameWait, Given, Gives, Reads, Recorder, Ticked, Writer,
+    in_line, save_time,
 };
 use framestep::time::{Clock, ClockGuard, Time};
 
 use crate::bytes::{Bytes, message_of};
 use crate::ids::ClockId;
 use crate::journal::{Call, Known};
+use crate::script::caller::{in_a_closure, refuse};
 use crate::script::cell::Mode;
 use crate::script::effect::{time_now, time_of};
 use crate::script::recorder::Polling;
-use crate::script::{Pending, ScriptCell, Slot, context, expect_read};
+use crate::script::{Pending, ScriptCell, Slot, expect_read};
 
 type Line = &'static Location<'static>;
 
@@ -201,28 +202,23 @@ impl Recorder for ScriptCell {
         [ClockId::GAME, ClockId::REALTIME].map(|id| clocks.expect(id))
     }
 
-    fn refuse(&self, call: &'static str, at: Line) -> Option<String> {
-        let why = || {
-            format!(
-                "`{call}` at {at} is framestep's own, and cannot be recorded: the durable script `{}` would do it again \
+    fn refuse(&self, call: &'static str, at: Line, on: CalledOn) -> Option<String> {
+        let name = self.name();
+        let why = || match on {
+            CalledOn::Framestep => format!(
+                "`{call}` at {at} is framestep's own, and cannot be recorded: the durable script `{name}` would do it again \
                  after a load. {}",
-                self.name(),
                 instead_of(call)
-            )
-        };
-        self.is_replayed_after_a_load().then(why)
-    }
-
-    fn refuse_source(&self, call: &'static str, at: Line) -> Option<String> {
-        let why = || {
-            format!(
+            ),
+            CalledOn::Source => format!(
                 "`{call}` at {at} is on a source of framestep's own, or on what `named` returns to a host, which cannot \
-                 be saved: the durable script `{}` would make the call again after a load. Declare the source as a constant, with `signal`, `watch` or \
-                 `semaphore` of `framestep_durable`, or make the call in the closure of a `with` or an `effect`",
-                self.name()
-            )
+                 be saved: the durable script `{name}` would make the call again after a load. Declare the source as a \
+                 constant, with `signal`, `watch` or `semaphore` of `framestep_durable`, or make the call in the closure \
+                 of a `with` or an `effect`"
+            ),
         };
-        self.is_replayed_after_a_load().then(why)
+        // A load does not call closures, nor the destructors of a script that has ended.
+        (!self.is_in_closure() && self.mode.get() != Mode::Ending).then(why)
     }
 }
 
@@ -260,12 +256,6 @@ fn instead_of(call: &str) -> &'static str {
 }
 
 impl ScriptCell {
-    /// Whether a load would make again what is called here. It does not call closures, nor the destructors of a script
-    /// that has ended.
-    fn is_replayed_after_a_load(&self) -> bool {
-        !self.is_in_closure() && self.mode.get() != Mode::Ending
-    }
-
     /// What the waits of the present chapter know their states by.
     #[inline]
     pub(crate) fn ticket(&self, number: u32) -> u64 {
@@ -295,9 +285,9 @@ impl ScriptCell {
     }
 
     #[inline]
-    pub(super) fn expect_outside_of_closures(&self, call: &str, at: Line) {
+    pub(crate) fn expect_outside_of_closures(&self, call: &str, at: Line) {
         if self.is_in_closure() {
-            context::refuse(call, Some(self), at);
+            refuse(&in_a_closure(call, self.name()), at);
         }
     }
 

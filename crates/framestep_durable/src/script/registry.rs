@@ -55,7 +55,8 @@ impl KnownScript {
     /// The type of its states.
     pub(crate) fn state_name(&self) -> String {
         // The attribute has hidden it behind the name of the function.
-        self.state.name.replace("__durable_", "")
+        let name = self.state.name.replace("State_of_", "");
+        name.replace("Chapters_of_", "")
     }
 
     /// Begins a chapter with the state of a save. `None` if it is not a state of this script.

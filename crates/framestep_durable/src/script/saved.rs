@@ -47,7 +47,8 @@ impl<T: Serialize + DeserializeOwned> Saved for T {}
     label = "this is the state of a script that has not been started",
     note = "start it, and await its handle: `timeout(1, start(door(3)))`, `race([start(walk()), start(swim())])`; alone it can be \
             awaited as it is: `door(3).await`",
-    note = "the host starts it in the runtime: `runtime.start(door(3))`"
+    note = "the host starts it in the runtime: `runtime.start(door(3))`; a function that starts what it is given takes an \
+            `impl DurableScript`"
 )]
 pub trait Started<S> {}
 

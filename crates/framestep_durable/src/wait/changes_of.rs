@@ -12,8 +12,8 @@ use serde::de::DeserializeOwned;
 
 use crate::bytes::Bytes;
 use crate::journal::Call;
+use crate::script::caller::{Caller, caller, in_script_of};
 use crate::script::effect::records_in;
-use crate::script::place::{Place, in_script_of, place};
 use crate::script::{Awaited, Numbered, ScriptCell, Slot, expect_read};
 
 /// Returns a stream of the values that `read` returns, each time it returns another one. See
@@ -88,7 +88,7 @@ fn find_reads<T>() -> Option<Box<dyn RuntimeReads<T>>>
 where
     T: Serialize + DeserializeOwned + 'static,
 {
-    let Some(Place::Script(_)) = place() else {
+    let Some(Caller::Script(_)) = caller() else {
         return None;
     };
     Some(Box::new(Reads {

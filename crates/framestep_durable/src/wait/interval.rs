@@ -1,7 +1,6 @@
 //! Intervals in the states of scripts.
 
 use std::ops::{Deref, DerefMut};
-use std::panic::Location;
 
 use framestep::durable::{SavedInterval, phase_number, phase_of};
 use framestep::wait::{Interval, MissedTicks};
@@ -96,12 +95,14 @@ const MISSED: [MissedTicks; 3] = [MissedTicks::Burst, MissedTicks::Skip, MissedT
 impl Serialize for Schedule {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let saved = SavedInterval::of(&self.interval);
-        assert!(
-            hand_over::note_schedule(saved.has_begun),
-            "the `interval` made at {} has begun, and is in the state of another script, but counts on the clock of \
-             its own: give another script a new one",
-            saved.place
-        );
+        if !hand_over::note_schedule(saved.has_begun) {
+            let from = saved.place.map(|place| format!(" at {place}"));
+            panic!(
+                "the `interval`{} has begun, and is in the state of another script, but counts on the clock of its own: \
+                 give another script a new one",
+                from.unwrap_or_default()
+            );
+        }
         let missed = MISSED.iter().position(|it| *it == saved.missed);
         let state = State {
             period_ns: saved.period_ns,
@@ -129,7 +130,7 @@ impl<'de> Deserialize<'de> for Schedule {
             phase: phase.map_err(|_| damaged("phase"))?,
             due_ns: state.due_ns,
             has_begun: state.due_ns.is_some(),
-            place: Location::caller(),
+            place: None,
         };
         let interval = saved.load().map_err(|_| damaged("schedule"))?;
         Ok(Schedule { interval })

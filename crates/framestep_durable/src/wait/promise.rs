@@ -17,7 +17,7 @@ use crate::events::{Loss, Settled, Typed};
 use crate::ids::{Owned, ScriptId};
 use crate::journal::Call;
 use crate::script::aligned::Hold;
-use crate::script::place::{in_place, in_script_of, place};
+use crate::script::caller::{caller, in_place, in_script_of};
 use crate::script::{
     Awaited, Numbered, ScriptCell, Slot, context, counts, expect_read, outside, unreadable,
 };
@@ -84,8 +84,8 @@ use crate::script::{
 pub fn promise<T: Serialize + DeserializeOwned + 'static>(
     name: &'static str,
 ) -> (PromiseId<T>, Promise<T>) {
-    let caller = Call::new("promise", name);
-    let Some(cell) = context::find_outside_of_closures("promise") else {
+    let call = Call::new("promise", name);
+    let Some(cell) = context::current() else {
         let ([number, stamp], promise) = outside("promise").promise();
         let id = PromiseId::of(Key {
             number,
@@ -94,7 +94,8 @@ pub fn promise<T: Serialize + DeserializeOwned + 'static>(
         });
         return (id, promise);
     };
-    let key = make(&cell, caller);
+    cell.expect_outside_of_closures("promise", call.at);
+    let key = make(&cell, call);
     if let Some(Key { number, .. }) = key {
         cell.note_held(Typed::Promised(number, Mark::of::<T>()));
     }
@@ -310,7 +311,7 @@ impl Held {
         if let Some(cell) = context::current().filter(is_it) {
             return Some(cell);
         }
-        let place = place()?;
+        let place = caller()?;
         let scripts = &place.shared().scripts;
         scripts.get(self.key.script).filter(is_it)
     }

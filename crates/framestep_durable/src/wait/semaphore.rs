@@ -11,7 +11,7 @@ use framestep::sync::Semaphore;
 
 use crate::bytes::{Bytes, SourceTopic};
 use crate::journal::Call;
-use crate::script::place::{Here, in_runtime, in_script_of};
+use crate::script::caller::{Here, in_runtime, in_script_of};
 use crate::wait::permit::{Acquires, HeldPermit};
 use crate::wait::signal::expect_script;
 

@@ -15,7 +15,7 @@ use serde::de::DeserializeOwned;
 use crate::bytes::{Bytes, Marked, SourceTopic};
 use crate::events::{DEFAULT_LIMIT, Given, SignalWait};
 use crate::journal::Call;
-use crate::script::place::{Here, in_runtime, in_script_of};
+use crate::script::caller::{Here, in_runtime, in_script_of};
 use crate::script::{Awaited, Numbered, ScriptCell, Slot, unreadable};
 use crate::wait::removal::Removed;
 use crate::wait::signal_for::{WAIT_FOR, poll_accepted};

@@ -24,7 +24,7 @@ use crate::bytes::{Bytes, Mark};
 use crate::events::{DEFAULT_LIMIT, Typed};
 use crate::journal::Call;
 use crate::script::aligned::Hold;
-use crate::script::place::{Here, in_script_of};
+use crate::script::caller::{Here, in_script_of};
 use crate::script::{Awaited, NextWait, Numbered, ScriptCell, Slot, context, counts, hand_over};
 use crate::wait::removal::Removed;
 use crate::wait::signal::{Limit, limit_of, read};
@@ -290,8 +290,9 @@ impl<T: Serialize + DeserializeOwned + 'static> Unread<T> {
     fn open(&mut self, call: &str) -> &mut Subscription<T> {
         if let Inner::State(state) = &mut self.inner {
             let base = interned(&state.base);
-            let opened = match context::find_outside_of_closures(call) {
+            let opened = match context::current() {
                 Some(cell) => {
+                    cell.expect_outside_of_closures(call, Location::caller());
                     let held = state.bind(base, &cell, call);
                     subscription(Box::new(Subscribed::<T>::of(base, Some(held))))
                 }

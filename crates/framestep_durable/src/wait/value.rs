@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 use crate::bytes::{Bytes, SourceTopic, Type};
 use crate::events::Changing;
 use crate::journal::Call;
-use crate::script::place::{Here, Place, in_runtime, place};
+use crate::script::caller::{Caller, Here, caller, in_runtime};
 use crate::script::{Registry, unreadable};
 use crate::wait::changed::{Waits, call_of};
 use crate::wait::removal::Removed;
@@ -88,13 +88,13 @@ impl<T: Serialize + DeserializeOwned + 'static> RuntimeWatches<T> for Here {
         at: &'static Location<'static>,
     ) -> Result<T, Refused> {
         expect_unchanging(watch)?;
-        let value = match place() {
-            Some(Place::Script(cell)) => {
+        let value = match caller() {
+            Some(Caller::Script(cell)) => {
                 let call = Call::at("get", watch.base, at).giving::<T>().about::<T>();
                 let value = || cell.events().value(watch.full).1;
                 cell.effect(call, || value().unwrap_or_else(|| Bytes::of(&start())))
             }
-            Some(Place::Host(shared)) => shared.events.value(watch.full).1,
+            Some(Caller::Host(shared)) => shared.events.value(watch.full).1,
             None => None,
         };
         Ok(value.map_or_else(start, |value| read(watch.full, &value)))
@@ -122,7 +122,7 @@ impl<T: Serialize + DeserializeOwned + 'static> RuntimeWatches<T> for Here {
     ) -> Result<(), Refused> {
         let mut value = self.get(watch, start, at)?;
         let is_changed = {
-            let _changing = place().map(|place| Changing::begin(place.events(), watch.full, at));
+            let _changing = caller().map(|place| Changing::begin(place.events(), watch.full, at));
             change(&mut value)
         };
         if is_changed {
@@ -170,7 +170,7 @@ impl<T: Serialize + DeserializeOwned + 'static> RuntimeWatches<T> for Here {
 ///
 /// If a closure changes the watch.
 fn expect_unchanging(watch: SourceName<'_>) -> Result<(), Refused> {
-    let changed_at = place().and_then(|place| place.events().changed_at(watch.full));
+    let changed_at = caller().and_then(|place| place.events().changed_at(watch.full));
     match changed_at {
         Some(at) => Err(being_changed(at)),
         None => Ok(()),

@@ -313,6 +313,20 @@ fn an_interval_keeps_its_beat_over_chapters() {
 }
 
 #[test]
+fn a_loaded_interval_that_falls_behind_is_reported_by_the_line_that_awaits_it() {
+    let mut runtime = self::runtime();
+    runtime.start(beat(interval(0.001).into())).detach();
+    let save = runtime.save().unwrap();
+    runtime.restore(&save, Policy::Fail).unwrap();
+    runtime.executor().on_report(|report| {
+        with(|log: &mut Log| log.push(report.to_string()));
+    });
+    let mut log = Log::new();
+    runtime.run_frame_with(&mut log, 0.25);
+    assert!(log[0].contains("carried.rs:69"), "{log:?}");
+}
+
+#[test]
 fn an_interval_that_has_begun_is_refused_in_the_state_of_another_script() {
     let mut runtime = quiet(registry());
     let hands = runtime.start(hands_a_beat());

@@ -101,11 +101,11 @@ fn begin(runtime: &mut Runtime, log: &mut Log) {
         for clock in [slow, below, real] {
             let owner = runtime.enter(|| owner_on(clock));
             let heir = runtime.enter(|| owner.child());
-            runtime.start_on(owner, Counts::OfOwner(0.1)).detach();
-            runtime.start_on(heir, Counts::OfOwner(0.25)).detach();
-            runtime.start_on(heir, Counts::Animates).detach();
+            runtime.enter(|| owner.start(Counts::OfOwner(0.1))).detach();
+            runtime.enter(|| heir.start(Counts::OfOwner(0.25))).detach();
+            runtime.enter(|| heir.start(Counts::Animates)).detach();
             for kind in 0..3 {
-                runtime.start_on(heir, Counts::Ticks(kind)).detach();
+                runtime.enter(|| heir.start(Counts::Ticks(kind))).detach();
             }
             runtime.start(Counts::On(clock)).detach();
             let in_steps = Counts::InFixed(clock);

@@ -63,10 +63,8 @@ fn changed(part: &str, at: usize, number: u64) -> Option<SaveState> {
     let mut runtime = everything();
     let owner = runtime.enter(|| owner_on(ClockId::GAME));
     let clock = runtime.enter(|| ClockId::GAME.child());
-    runtime
-        .start_on(runtime.enter(|| owner_on(clock)), Sleeps)
-        .detach();
-    runtime.start_on(owner, Asks).detach();
+    runtime.enter(|| owner_on(clock).start(Sleeps)).detach();
+    runtime.enter(|| owner.start(Asks)).detach();
     runtime.run_frame(0.1);
     runtime
         .named(&watch::<u32>("stage", Default::default))

@@ -321,7 +321,11 @@ fn a_destructor_starts_nothing_during_a_rollback() {
         match calls.get() {
             ..=2 => {}
             3 => host.start(Sleeps).detach(),
-            _ => host.start_on(host.owner(), Sleeps).detach(),
+            _ => host
+                .executor()
+                .enter(|| owner().start(Sleeps))
+                .unwrap()
+                .detach(),
         }
     });
     runtime.rollback(&save).unwrap();

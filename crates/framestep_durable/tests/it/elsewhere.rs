@@ -222,8 +222,6 @@ const OF_A_RUNTIME: &[&str] = &[
     "owner_on",
     "pause",
     "resume",
-    "spawn_on",
-    "start_on",
     "stop",
     "with_once",
 ];
@@ -621,12 +619,12 @@ fn a_wait_that_has_begun_outside_does_not_move_into_a_durable_script() {
 #[test]
 fn what_belongs_to_a_runtime_says_so_elsewhere() {
     let mut executor = framestep::Executor::new();
-    let start = || drop(start_on(Runtime::new(Registry::new()).owner(), Miner));
+    let start = || drop(Runtime::new(Registry::new()).owner().start(Miner));
     let joined = executor.start(async move { start() });
     executor.run_frame(0.25);
     let error = joined.take_output().unwrap().unwrap_err();
     let text = error.to_string();
-    let says = "`start_on` and `spawn_on` were called outside of a runtime";
+    let says = "`OwnerId::start` was called outside of a runtime";
     assert!(text.contains(says), "{text}");
 }
 
@@ -642,7 +640,7 @@ fn a_script_knows_its_number_its_name_and_the_length_of_its_frame() {
     #[durable]
     async fn parent(stage: OwnerId) -> Vec<(bool, String, f32)> {
         let mut all = Vec::new();
-        for child in [spawn(child(2)), spawn_on(stage, child(2))] {
+        for child in [spawn(child(2)), stage.spawn(child(2))] {
             all.push(child.await.unwrap());
         }
         all

@@ -457,7 +457,9 @@ pub(crate) fn blank() -> Runtime {
 /// A request to stop with a time: one script ends by itself, the other one is stopped.
 fn leave(runtime: &mut Runtime, owner: OwnerId) {
     for frames in [1, 90] {
-        runtime.start_on(owner, Helper::Serves(frames)).detach();
+        runtime
+            .enter(|| owner.start(Helper::Serves(frames)))
+            .detach();
     }
     ScriptHandle::from(runtime.enter(|| owner.stop_within(0.3))).detach();
 }
@@ -513,10 +515,12 @@ pub(crate) fn begun() -> (Runtime, Log) {
             runtime.start(actor(role, Some(below))).detach();
         }
         for visitor in visitors() {
-            runtime.start_on(below, visitor).detach();
+            runtime.enter(|| below.start(visitor)).detach();
         }
         for frames in [1, 90] {
-            runtime.start_on(room, Helper::Serves(frames)).detach();
+            runtime
+                .enter(|| room.start(Helper::Serves(frames)))
+                .detach();
         }
         for helper in helpers(room) {
             runtime.start(helper).detach();
@@ -529,7 +533,7 @@ pub(crate) fn begun() -> (Runtime, Log) {
             let role = Role::Waits {
                 kind: "seconds".into(),
             };
-            runtime.start_on(owner, actor(role, None)).detach();
+            runtime.enter(|| owner.start(actor(role, None))).detach();
         }
         let late = Role::Waits {
             kind: "in_phase".into(),

@@ -52,7 +52,7 @@ fn busy(frames: u32) -> (Runtime, Vec<u32>) {
     runtime.lend(&mut world, |runtime| {
         for number in 0..4 {
             runtime.start(Busy { number }).detach();
-            runtime.start_on(owner, Busy { number }).detach();
+            runtime.enter(|| owner.start(Busy { number })).detach();
         }
     });
     for _ in 0..frames {

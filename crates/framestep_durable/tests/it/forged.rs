@@ -31,7 +31,7 @@ fn saved() -> Json {
     runtime.owner();
     let clock = runtime.enter(|| ClockId::GAME.child());
     runtime.enter(|| clock.child());
-    runtime.start_on(below, Counts).detach();
+    runtime.enter(|| below.start(Counts)).detach();
     let mut count = 0_u32;
     for _ in 0..3 {
         runtime.run_frame_with(&mut count, 0.03);

@@ -179,7 +179,10 @@ fn the_waker_of_the_host_may_use_a_runtime_that_rolls_back() {
 fn a_trace_hook_may_use_a_runtime_that_rolls_back() {
     let (runtime, host) = shared();
     let owner = host.owner();
-    host.start_on(owner, Waits::Frame).detach();
+    host.executor()
+        .enter(|| owner.start(Waits::Frame))
+        .unwrap()
+        .detach();
     let save = runtime.borrow().save_state().unwrap();
     runtime.borrow_mut().run_frame(0.1);
     let (of, calls) = (host.clone(), Rc::new(Cell::new(0)));
@@ -248,7 +251,10 @@ fn a_save_state_by_a_trace_hook_while_an_owner_changes_can_be_restored() {
         let owner = host.owner();
         let below = host.executor().enter(|| owner.child()).unwrap();
         for owner in [owner, below, owner, below] {
-            host.start_on(owner, Waits::Knock).detach();
+            host.executor()
+                .enter(|| owner.start(Waits::Knock))
+                .unwrap()
+                .detach();
         }
         let taken: Rc<RefCell<Vec<SaveState>>> = Rc::default();
         let (of, put) = (Rc::clone(&runtime), Rc::clone(&taken));

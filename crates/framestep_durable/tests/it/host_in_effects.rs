@@ -76,7 +76,10 @@ fn call(number: u64, me: ScriptId) -> String {
         }
         5 => {
             let owner = host.owner();
-            host.start_on(owner, Kid { frames: 4 }).detach();
+            host.executor()
+                .enter(|| owner.start(Kid { frames: 4 }))
+                .unwrap()
+                .detach();
             format!(
                 "drops {}",
                 host.executor().enter(|| owner.remove()).unwrap()
@@ -89,7 +92,10 @@ fn call(number: u64, me: ScriptId) -> String {
                 .enter(|| clock.clock())
                 .unwrap()
                 .set_scale(0.5);
-            host.start_on(owner, Kid { frames: 2 }).detach();
+            host.executor()
+                .enter(|| owner.start(Kid { frames: 2 }))
+                .unwrap()
+                .detach();
             format!(
                 "pauses {}",
                 host.executor().enter(|| owner.pause()).unwrap()

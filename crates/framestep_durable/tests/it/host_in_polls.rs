@@ -46,7 +46,7 @@ fn acts(host: &RuntimeHandle) {
         SEEN.update(|seen| *seen += 1);
         clock().set_scale(1.0);
         let level = owner();
-        start_on(level, sleeper()).detach();
+        level.start(sleeper()).detach();
         level.pause();
         effect(|| ());
         level.remove();

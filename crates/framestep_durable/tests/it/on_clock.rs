@@ -106,7 +106,7 @@ fn all_that_counts_time_inside_counts_on_the_clock_across_saves() {
                     .detach();
                 let owner = runtime.enter(|| owner_on(menu));
                 runtime
-                    .start_on(owner, counts(ClockId::GAME, slow))
+                    .enter(|| owner.start(counts(ClockId::GAME, slow)))
                     .detach();
                 runtime.start(counts(ClockId::REALTIME, menu)).detach();
                 runtime.start(begins_and_moves(below)).detach();

@@ -188,7 +188,7 @@ fn a_promise_of_a_durable_script_is_refused_elsewhere() {
         panicked.downcast_ref::<String>().unwrap().clone()
     });
     let why = elsewhere.join().unwrap();
-    assert!(why.contains("outside of a script"), "{why}");
+    assert!(why.contains("outside of a durable script"), "{why}");
     // Nobody awaits it any more, which is known once its script ends.
     let id = runtime.named(&SENDER).get().unwrap();
     assert!(!runtime.enter(|| id.is_canceled()));
@@ -533,10 +533,10 @@ fn what_the_host_starts_inside_of_a_runtime_is_durable() {
         [
             start(sleeper()),
             start_in(Phase::LateUpdate, sleeper()),
-            start_on(level, sleeper()),
+            level.start(sleeper()),
             spawn(sleeper()),
             spawn_in(Phase::FixedUpdate, sleeper()),
-            spawn_on(level, sleeper()),
+            level.spawn(sleeper()),
         ]
     });
     let ids = scripts.each_ref().map(ScriptHandle::id);

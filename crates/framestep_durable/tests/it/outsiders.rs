@@ -231,7 +231,7 @@ async fn enters(way: u32) {
         other.executor().enter(|| match way {
             0 => start(reader()).detach(),
             1 => spawn(reader()).detach(),
-            2 => start_on(owner(), reader()).detach(),
+            2 => owner().start(reader()).detach(),
             _ => drop(LOST.replace(7)),
         })
     });

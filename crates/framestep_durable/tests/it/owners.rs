@@ -57,7 +57,7 @@ impl DurableScript for Director {
             in_phase(Phase::LateUpdate).await;
         }
         owners[1].stop_all();
-        let late = start_on(owners[0], Actor { children: 0 });
+        let late = owners[0].start(Actor { children: 0 });
         next_frame().await;
         owners[0].stop_all();
         log(format!("{:?}", late.await));
@@ -84,9 +84,11 @@ fn begin(runtime: &mut Runtime, (log, kept): &mut (Log, Vec<OwnerId>)) {
     kept.extend(all);
     runtime.lend(log, |runtime| {
         for owner in all {
-            runtime.start_on(owner, Actor { children: 1 }).detach();
+            runtime
+                .enter(|| owner.start(Actor { children: 1 }))
+                .detach();
             let in_steps = Actor { children: 0 };
-            runtime.start_on(owner, in_steps).detach();
+            runtime.enter(|| owner.start(in_steps)).detach();
         }
     });
 }
@@ -102,7 +104,7 @@ fn owners_are_paused_resumed_and_stopped_by_scripts() {
             mixed.reverse();
             runtime.start(Director { owners }).detach();
             runtime
-                .start_on(mixed[0], Director { owners: mixed })
+                .enter(|| mixed[0].start(Director { owners: mixed }))
                 .detach();
         },
         frame: |at, runtime, world: &mut (Log, Vec<OwnerId>)| moment(at, runtime, &mut world.0),
@@ -127,7 +129,7 @@ fn owners_are_paused_twice_deactivated_and_dropped_by_the_host_between_phases() 
                 20 => {
                     assert!(runtime.enter(|| first.resume()) && !runtime.enter(|| first.resume()));
                     runtime.enter(|| last.set_active(false));
-                    let refused = runtime.start_on(last, Actor { children: 0 });
+                    let refused = runtime.enter(|| last.start(Actor { children: 0 }));
                     assert!(matches!(
                         runtime.take(refused),
                         Some(Err(JoinError::Stopped { .. }))
@@ -135,7 +137,7 @@ fn owners_are_paused_twice_deactivated_and_dropped_by_the_host_between_phases() 
                 }
                 25 => {
                     runtime.enter(|| last.set_active(true));
-                    runtime.start_on(last, Actor { children: 1 }).detach();
+                    runtime.enter(|| last.start(Actor { children: 1 })).detach();
                 }
                 31 => assert!(runtime.enter(|| last.remove()) && !runtime.enter(|| last.remove())),
                 40 => assert!(runtime.enter(|| first.remove())),
@@ -190,7 +192,7 @@ fn leaving(leave: fn(&RuntimeHandle, [OwnerId; 2])) -> (Runtime, [OwnerId; 2]) {
     let runtime = quiet(Registry::new().with::<Leaves>());
     let above = runtime.owner();
     let owners = [above, runtime.enter(|| above.child())];
-    runtime.start_on(owners[1], Leaves).detach();
+    runtime.enter(|| owners[1].start(Leaves)).detach();
     let host = runtime.host().clone();
     LEAVE.set(Some(Box::new(move || leave(&host, owners))));
     (runtime, owners)
@@ -211,7 +213,7 @@ fn an_owner_that_a_destructor_makes_below_one_that_is_dropped_is_dropped_with_it
             host.executor().enter(|| below.child()).unwrap(),
         ];
         assert!(host.executor().enter(|| made[0].remove()).unwrap());
-        let refused = host.start_on(made[1], Leaves);
+        let refused = host.executor().enter(|| made[1].start(Leaves)).unwrap();
         assert!(matches!(
             host.take(refused),
             Some(Err(JoinError::Stopped { .. }))
@@ -268,8 +270,8 @@ fn the_host_spawns_on_an_owner_and_in_a_phase() {
     let mut runtime = Runtime::new(Registry::new().script(says_its_phase));
     let (kept, dropped) = (runtime.owner(), runtime.owner());
     let late = runtime.enter(|| spawn_in(Phase::LateUpdate, says_its_phase()));
-    let owned = runtime.enter(|| spawn_on(kept, says_its_phase()));
-    let stopped = runtime.enter(|| spawn_on(dropped, says_its_phase()));
+    let owned = runtime.enter(|| kept.spawn(says_its_phase()));
+    let stopped = runtime.enter(|| dropped.spawn(says_its_phase()));
     runtime.enter(|| dropped.remove());
     assert!(runtime.is_alive(late.id()) && runtime.is_alive(owned.id()));
     runtime.run_frame(0.25);
@@ -297,7 +299,7 @@ async fn camp(slow: ClockId) {
         let tent = tents.child();
         let snails = owner_on(slow);
         for owner in [tents, tent, snails] {
-            start_on(owner, camper(9)).detach();
+            owner.start(camper(9)).detach();
         }
         wait_frames(round).await;
         log(format!("strikes {} {}", tents.remove(), tent.remove()));
@@ -330,14 +332,14 @@ fn an_owner_that_a_script_makes_is_below_that_of_the_script() {
     #[durable]
     async fn leader() -> (OwnerId, bool) {
         let camp = owner();
-        start_on(camp, camper(9)).detach();
+        camp.start(camper(9)).detach();
         next_frame().await;
         (camp, camp.is_empty())
     }
 
     let mut runtime = Runtime::new(Registry::new().script(leader).script(camper));
     let room = runtime.owner();
-    let led = runtime.start_on(room, leader());
+    let led = runtime.enter(|| room.start(leader()));
     runtime.run_frame(0.1);
     let (camp, is_empty) = runtime.take(led).unwrap().unwrap();
     // It is there after the script that has made it.
@@ -360,9 +362,9 @@ fn an_owner_that_a_script_makes_in_another_runtime_is_below_none() {
     let mut other = Runtime::new(Registry::new().script(camper));
     // The owner of the script has the number of one that is dropped in the other runtime.
     let room = runtime.owner();
-    let led = runtime.lend(&mut other, |runtime| runtime.start_on(room, leader()));
+    let led = runtime.lend(&mut other, |runtime| runtime.enter(|| room.start(leader())));
     let camp = runtime.take(led).unwrap().unwrap();
-    other.start_on(camp, camper(9)).detach();
+    other.enter(|| camp.start(camper(9))).detach();
     assert!(!other.enter(|| camp.is_empty()));
     assert!(runtime.enter(|| room.remove()));
     assert!(other.enter(|| camp.remove()));
@@ -375,7 +377,7 @@ fn an_owner_below_one_that_was_removed_refuses_scripts() {
         let camp = owner();
         camp.remove();
         let below = camp.child();
-        start_on(below, camper(9)).await.is_err()
+        below.start(camper(9)).await.is_err()
     }
 
     let runtime = Runtime::new(Registry::new().script(late).script(camper));

@@ -415,8 +415,8 @@ mod strangers {
     #[durable]
     async fn starts_on(owner: OwnerId, is_child: bool) {
         let owner = if is_child { owner.child() } else { owner };
-        start_on(owner, gives(1)).detach();
-        spawn_on(owner, gives(2)).detach();
+        owner.start(gives(1)).detach();
+        owner.spawn(gives(2)).detach();
     }
 
     fn runtime() -> Runtime {

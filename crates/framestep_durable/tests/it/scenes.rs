@@ -725,7 +725,7 @@ impl Scene {
                 0 | 1 => runtime.start(actor),
                 2 => runtime.spawn(actor),
                 3 => runtime.enter(|| start_in(home, actor)),
-                _ => runtime.start_on(owner, actor),
+                _ => runtime.enter(|| owner.start(actor)),
             };
             handle.detach();
         });

@@ -86,7 +86,7 @@ impl DurableScript for Director {
     #[rustfmt::skip]
     async fn run(self) -> Chapter<Self> {
         let Director { way, owner } = self;
-        let walk = start_on(owner, Walk);
+        let walk = owner.start(Walk);
         let id = walk.id();
         wait_frames(2).await;
         match way {
@@ -279,7 +279,7 @@ fn scripts_that_end_in_their_first_poll_or_before_it_are_no_exception() {
     // Its owner accepts none: nobody has stopped it.
     let owner = runtime.owner();
     runtime.enter(|| owner.remove());
-    let refused = runtime.start_on(owner, Walk);
+    let refused = runtime.enter(|| owner.start(Walk));
     let error = runtime.take(refused).unwrap().unwrap_err();
     assert_eq!(error.to_string(), "the script was stopped");
 }
@@ -307,7 +307,7 @@ impl DurableScript for Joins {
             wait_frames(2).await;
             let by_handle = walk.await.unwrap_err();
             let itself = start(Itself { frames: 1 }).await.unwrap_err();
-            let walks = [start_on(owner, Walk), start_on(owner, Walk)];
+            let walks = [owner.start(Walk), owner.start(Walk)];
             let [first, second] = walks;
             let (of_owner, ()) = join!(first, async {
                 next_frame().await;
@@ -324,7 +324,7 @@ impl DurableScript for Joins {
                 stop(id)
             });
             let of_group = of_group.unwrap_err();
-            let left = start_on(owner, Walk);
+            let left = owner.start(Walk);
             owner.stop_within(0.15).await;
             let within = left.await.unwrap_err();
             wait_frames(3).await;

@@ -116,10 +116,10 @@ fn begin(runtime: &mut Runtime, log: &mut Log) {
     let room = runtime.enter(|| level.child());
     runtime.lend(log, |runtime| {
         for actor in [Actor::Fades(3), Actor::Swings, Actor::Deaf, Actor::Starts] {
-            runtime.start_on(level, actor).detach();
+            runtime.enter(|| level.start(actor)).detach();
         }
-        runtime.start_on(room, Actor::Chapters(2)).detach();
-        runtime.start_on(room, Actor::Fades(2)).detach();
+        runtime.enter(|| room.start(Actor::Chapters(2))).detach();
+        runtime.enter(|| room.start(Actor::Fades(2))).detach();
         let late = runtime.enter(|| spawn_in(Phase::LateUpdate, Actor::Fades(1)));
         late.request_stop();
         late.detach();
@@ -197,12 +197,10 @@ fn a_request_ends_scripts_in_the_same_frames_as_a_plain_one() {
     let mut runtime = Runtime::new(registry);
     let level = runtime.owner();
     let below = runtime.enter(|| level.child());
-    runtime.start_on(level, fades("a".into(), 1)).detach();
-    runtime
-        .enter(|| spawn_on(below, fades("b".into(), 2)))
-        .detach();
-    runtime.start_on(level, fades("c".into(), 2)).detach();
-    runtime.start_on(level, fades("d".into(), 9)).detach();
+    runtime.enter(|| level.start(fades("a".into(), 1))).detach();
+    runtime.enter(|| below.spawn(fades("b".into(), 2))).detach();
+    runtime.enter(|| level.start(fades("c".into(), 2))).detach();
+    runtime.enter(|| level.start(fades("d".into(), 9))).detach();
     let leave = runtime.start(leave(level));
     let mut ends = Vec::new();
     for frame in 0..9 {
@@ -259,7 +257,7 @@ fn a_script_that_catches_the_panic_of_a_wait_for_its_own_end_is_saved_and_loaded
         let mut runtime = quiet(registry());
         let above = runtime.owner();
         let below = runtime.enter(|| above.child());
-        let quest = runtime.start_on(below, quest(above, waits_for_end));
+        let quest = runtime.enter(|| below.start(quest(above, waits_for_end)));
         runtime.run_frame(0.25);
         let file = runtime.save().unwrap().to_bytes();
         let mut other = quiet(registry());
@@ -283,7 +281,7 @@ fn a_request_is_saved_with_its_deadline_and_is_no_script() {
     let level = runtime.owner();
     let mut log = Log::new();
     runtime.lend(&mut log, |runtime| {
-        runtime.start_on(level, Actor::Deaf).detach();
+        runtime.enter(|| level.start(Actor::Deaf)).detach();
     });
     let stopped = ScriptHandle::from(runtime.enter(|| level.stop_within(1)));
     assert_eq!((runtime.scripts().len(), runtime.executor().len()), (1, 1));
@@ -329,10 +327,10 @@ fn what_is_started_after_the_owner_has_ended_goes_on_after_a_restore_too() {
     let level = runtime.owner();
     let mut log = Log::new();
     let stopped = runtime.lend(&mut log, |runtime| {
-        runtime.start_on(level, Actor::Fades(1)).detach();
+        runtime.enter(|| level.start(Actor::Fades(1))).detach();
         let stopped = ScriptHandle::from(runtime.enter(|| level.stop_within(1)));
         runtime.enter(|| level.stop_all());
-        runtime.start_on(level, Actor::Deaf).detach();
+        runtime.enter(|| level.start(Actor::Deaf)).detach();
         stopped
     });
     let save = SaveState::from_bytes(&runtime.save().unwrap().to_bytes()).unwrap();
@@ -362,9 +360,9 @@ fn a_request_that_no_script_has_read_is_reported_with_the_line_of_the_call() {
     let [deaf, mixed] = [(); 2].map(|()| runtime.owner());
     let mut log = Log::new();
     runtime.lend(&mut log, |runtime| {
-        runtime.start_on(deaf, Actor::Deaf).detach();
-        runtime.start_on(mixed, Actor::Deaf).detach();
-        runtime.start_on(mixed, Actor::Fades(0)).detach();
+        runtime.enter(|| deaf.start(Actor::Deaf)).detach();
+        runtime.enter(|| mixed.start(Actor::Deaf)).detach();
+        runtime.enter(|| mixed.start(Actor::Fades(0))).detach();
     });
     let stopped =
         [deaf, mixed].map(|owner| ScriptHandle::from(runtime.enter(|| owner.stop_within(0.25))));
@@ -397,7 +395,7 @@ fn a_script_that_awaits_the_end_of_its_own_owner_panics() {
         Registry::new().script(forever),
     );
     let owner = runtime.owner();
-    runtime.enter(|| spawn_on(owner, forever(owner))).detach();
+    runtime.enter(|| owner.spawn(forever(owner))).detach();
     runtime.run_frame(0.1);
 }
 
@@ -411,7 +409,7 @@ fn the_end_of_an_owner_that_was_dropped_has_come() {
 
     let mut runtime = Runtime::new(registry().script(waits));
     let owner = runtime.owner();
-    runtime.start_on(owner, Actor::Swings).detach();
+    runtime.enter(|| owner.start(Actor::Swings)).detach();
     let early = runtime.start(waits(owner));
     runtime.run_frame_with(&mut Log::new(), 0.1);
     let save = runtime.save_state().unwrap();

@@ -57,7 +57,7 @@ macro_rules! builds {
                     fn hero(runtime: &Runtime) {
                         let owners = [runtime.owner(), runtime.owner()];
                         for owner in owners {
-                            runtime.start_on(owner, idle()).detach();
+                            runtime.enter(|| owner.start(idle())).detach();
                         }
                         runtime.start(Hero { owners }).detach();
                     }

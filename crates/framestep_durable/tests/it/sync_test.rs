@@ -143,7 +143,9 @@ fn tested() -> Runtime {
 fn play(mut runtime: Runtime, by_phase: bool) -> (Vec<u64>, World) {
     let (mut world, mut checksums) = (World::default(), Vec::new());
     let owner = runtime.owner();
-    let held = runtime.lend(&mut world, |runtime| runtime.start_on(owner, helper(2)));
+    let held = runtime.lend(&mut world, |runtime| {
+        runtime.enter(|| owner.start(helper(2)))
+    });
     runtime.lend(&mut world, |runtime| runtime.start(fair(0)).detach());
     let fair = runtime.spawn(fair(5));
     for frame in 0..150 {

@@ -64,7 +64,7 @@ fn play(mut each_frame: impl FnMut(&mut Runtime, &mut World)) {
     let (mut runtime, mut world) = (Runtime::new(registry()), World::default());
     let owner = runtime.owner();
     runtime.spawn(ringer(0)).detach();
-    runtime.start_on(owner, joiner()).detach();
+    runtime.enter(|| owner.start(joiner())).detach();
     let _held = runtime.start(joiner());
     for frame in 0..60 {
         if frame % 11 == 5 {

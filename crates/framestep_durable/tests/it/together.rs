@@ -298,7 +298,7 @@ impl DurableScript for Guard {
                     shift: Shift::Relieved,
                     next: self.next,
                 };
-                start_on(self.next, next).detach();
+                self.next.start(next).detach();
                 wait_frames(1).await;
                 Chapter::Done(())
             }
@@ -347,8 +347,10 @@ fn begin(runtime: &mut Runtime, log: &mut Log) {
             shift: Shift::Guards,
             next,
         };
-        runtime.start_on(level, guard).detach();
-        runtime.start_on(level, deaf(Unread::of(&KNOCK))).detach();
+        runtime.enter(|| level.start(guard)).detach();
+        runtime
+            .enter(|| level.start(deaf(Unread::of(&KNOCK))))
+            .detach();
         runtime.start(knocks(level, next)).detach();
     });
 }

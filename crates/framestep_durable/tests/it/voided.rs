@@ -19,7 +19,7 @@ fn an_owner_below_an_inactive_one_is_active_again_with_it_even_after_a_restore()
     second.restore(&reread(&first), Policy::Fail).unwrap();
     for runtime in [&first, &second] {
         runtime.enter(|| above.set_active(true));
-        let sleeps = runtime.start_on(below, Sleeps);
+        let sleeps = runtime.enter(|| below.start(Sleeps));
         assert!(runtime.is_alive(sleeps.id()));
     }
 }

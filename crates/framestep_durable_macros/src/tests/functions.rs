@@ -82,9 +82,9 @@ fn a_generic_script_has_a_name_for_each_type() {
     );
     for part in [
         "constNAME:&'static::core::primitive::str=T::NAME;",
-        "struct__durable_a<T:Kind>whereu8:Into<T>{x:T,",
-        "fna<T:Kind>(x:T)->__durable_a<T>whereu8:Into<T>{",
-        "DurableScriptfor__durable_a<T>whereu8:Into<T>{",
+        "structState_of_a<T:Kind>whereu8:Into<T>{x:T,",
+        "fna<T:Kind>(x:T)->State_of_a<T>whereu8:Into<T>{",
+        "DurableScriptforState_of_a<T>whereu8:Into<T>{",
     ] {
         assert!(expanded.contains(part), "{part}: {expanded}");
     }
@@ -148,7 +148,7 @@ fn a_migrated_state_is_of_a_type_with_a_name() {
     let named = "version = 2, migrate = earlier::door, state = Door";
     let text = expanded(named, "async fn door() {}");
     assert!(
-        text.contains("structDoor;") && !text.contains("struct__durable"),
+        text.contains("structDoor;") && !text.contains("State_of_"),
         "{text}"
     );
 }
@@ -213,16 +213,16 @@ fn the_names_of_states() {
         assert!(text.contains(code), "{text}");
     };
     expanded_contains("async fn power_up() {}", "#[serde(rename=\"power_up\")]");
-    expanded_contains("async fn power_up() {}", "struct__durable_power_up;");
+    expanded_contains("async fn power_up() {}", "structState_of_power_up;");
     expanded_contains("async fn power_up() {}", "=\"power_up\";");
     expanded_contains(
         "async fn r#type(r#match: u8) {}",
-        "struct__durable_type{r#match:u8}",
+        "structState_of_type{r#match:u8}",
     );
     expanded_contains("async fn r#type() {}", "=\"type\";");
-    expanded_contains("async fn _hidden() {}", "struct__durable__hidden;");
-    expanded_contains("async fn äh2_b() {}", "struct__durable_äh2_b;");
-    expanded_contains("async fn _1() {}", "struct__durable__1;");
+    expanded_contains("async fn _hidden() {}", "structState_of__hidden;");
+    expanded_contains("async fn äh2_b() {}", "structState_of_äh2_b;");
+    expanded_contains("async fn _1() {}", "structState_of__1;");
 }
 
 #[test]
@@ -246,7 +246,7 @@ fn another_crate_may_export_it() {
     );
     assert!(!text.contains("framestep_durable"), "{text}");
     assert!(
-        text.contains("implcrate::x::DurableScriptfor__durable_a"),
+        text.contains("implcrate::x::DurableScriptforState_of_a"),
         "{text}"
     );
     assert!(
@@ -265,7 +265,7 @@ fn the_output_is_read_from_the_return_type() {
             "{text}"
         );
     };
-    let chapter = |of: &str| format!("->::framestep_durable::Chapter<__durable_a{of}>");
+    let chapter = |of: &str| format!("->::framestep_durable::Chapter<State_of_a{of}>");
     output("", "()", "");
     output("-> Vec<u8>", "Vec<u8>", "->Vec<u8>");
     output("-> Chapter", "()", &chapter(""));
@@ -280,12 +280,12 @@ fn the_output_is_read_from_the_return_type() {
     output(
         "-> Result<Chapter<u8>, E>",
         "Result<u8,E>",
-        "->Result<::framestep_durable::Chapter<__durable_a,u8>,E>",
+        "->Result<::framestep_durable::Chapter<State_of_a,u8>,E>",
     );
     output(
         "-> ::std::io::Result<Chapter>",
         "::std::io::Result<()>",
-        "->::std::io::Result<::framestep_durable::Chapter<__durable_a,()>>",
+        "->::std::io::Result<::framestep_durable::Chapter<State_of_a,()>>",
     );
     output(
         "-> Result<u8, Chapter>",
@@ -314,11 +314,11 @@ fn attributes_go_where_they_belong() {
         "the check of its parameters, the state, its call, three implementations: {text}"
     );
     assert_eq!(count("#[allow(l)]"), 2, "the call and the body: {text}");
-    let (state, rest) = text.split_once("struct__durable_a{").unwrap();
+    let (state, rest) = text.split_once("structState_of_a{").unwrap();
     let (call, body) = rest.split_once("constNAME").unwrap();
     assert!(!state.contains("#[doc=\"d\"]") && call.contains("#[doc=\"d\"]"));
     assert!(call.starts_with("#[serde(default)]x:u8}"), "{call}");
-    assert!(call.contains("#[expect(dead_code)]") && call.contains("fna(x:u8)->__durable_a"));
+    assert!(call.contains("#[expect(dead_code)]") && call.contains("fna(x:u8)->State_of_a"));
     assert!(body.contains("#[expect(e)]") && body.contains("#[other]"));
     assert!(body.contains("(#[allow(p)]x:u8)"), "{body}");
 }

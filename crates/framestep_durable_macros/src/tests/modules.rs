@@ -100,7 +100,7 @@ fn everything_else_stays() {
                   structS{x:u8}#[inline]fnnotvalidRustconstC:u8=3;";
     assert!(text.starts_with(others), "{text}");
     assert!(
-        text.contains("pub(crate)enum__durable_chapters_of_a{B,C{y:u8}}"),
+        text.contains("pub(crate)enumChapters_of_a{B,C{y:u8}}"),
         "{text}"
     );
     assert!(text.contains("#[doc=\"b\"]"), "{text}");
@@ -115,7 +115,7 @@ fn the_state_is_as_visible_as_the_module() {
             &format!("{vis} mod a {{ #[chapter] async fn b() {{}} }}"),
         );
         assert!(
-            text.contains(&format!("]{state}enum__durable_chapters_of_a{{B}}")),
+            text.contains(&format!("]{state}enumChapters_of_a{{B}}")),
             "{text}"
         );
     };

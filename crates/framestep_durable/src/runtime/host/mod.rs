@@ -17,10 +17,12 @@ use crate::script::{Code, DurableScript, Given, JoinError, Making, Registry, Sha
 /// The part of a [`Runtime`](crate::Runtime) that needs no exclusive access: its scripts, its questions, and what it
 /// reports.
 ///
-/// It has only what a host alone does. What scripts do, the host does with the same functions, inside of
+/// `start`, `spawn`, `owner` and `is_alive` are those of framestep's [`Handle`](framestep::Handle), for durable scripts.
+/// All else is what a host alone does. What scripts do, the host does with the same functions, inside of
 /// [`enter`](crate::Runtime::enter) or [`executor().enter`](framestep::Handle::enter), such as
-/// `runtime.enter(|| start_in(Phase::LateUpdate, camera()))`, `stop(id)`, `level.pause()` or `slow.clock()`. In a
-/// callback of a script, that is a part of the script: what it starts is on the owner of the script.
+/// `runtime.enter(|| start_in(Phase::LateUpdate, camera()))`, `level.start(torch())`, `level.pause()`, `stop(id)` or
+/// `slow.clock()`. In a callback of a script, that is a part of the script: what it starts has the owner and the home
+/// of the script.
 ///
 /// A durable script does not act through it: a load would start, make or answer the same again. Such a call panics,
 /// except in a closure of `with` or `effect`, which a load does not call.
@@ -80,7 +82,7 @@ use crate::script::{Code, DurableScript, Given, JoinError, Making, Registry, Sha
 /// # }
 /// let mut runtime = Runtime::new(Registry::new().with::<Bomb>().with::<Creak>());
 /// let door = runtime.owner();
-/// let creak = runtime.start_on(door, Creak).id();
+/// let creak = runtime.enter(|| door.start(Creak)).id();
 /// runtime.start(Bomb);
 /// let mut world = World { host: runtime.host().clone(), door: Some(door) };
 /// runtime.run_frame_with(&mut world, 0.25);
@@ -116,16 +118,6 @@ impl RuntimeHandle {
     #[track_caller]
     pub fn start<S: DurableScript>(&self, script: S) -> ScriptHandle<S::Output> {
         self.make(script, Making::STARTS)
-    }
-
-    /// Starts a script on an owner.
-    ///
-    /// # Panics
-    ///
-    /// As [`start`](Self::start).
-    #[track_caller]
-    pub fn start_on<S: DurableScript>(&self, owner: OwnerId, script: S) -> ScriptHandle<S::Output> {
-        self.make(script, Making::STARTS.on(owner))
     }
 
     /// Spawns a script: the next run of Update polls it first.

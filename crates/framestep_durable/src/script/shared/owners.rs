@@ -9,7 +9,7 @@ use framestep::time::Clock;
 use framestep::{Handle, Owner};
 
 use crate::ids::{ClockId, OwnerId};
-use crate::script::join_error::Place;
+use crate::script::join_error::StopLine;
 
 /// The owners that the host and scripts have made.
 pub(crate) struct Owners {
@@ -65,14 +65,14 @@ impl Owners {
     }
 
     /// Stops the scripts of an owner. The call is at `place`.
-    pub(crate) fn stop_all(&self, id: OwnerId, place: Place) {
+    pub(crate) fn stop_all(&self, id: OwnerId, place: StopLine) {
         if let Some(owner) = self.get(id) {
             self.door.stop_all(&owner, place);
         }
     }
 
     /// Activates an owner, or deactivates it and stops its scripts. The call is at `place`.
-    pub(crate) fn set_active(&self, id: OwnerId, active: bool, place: Place) {
+    pub(crate) fn set_active(&self, id: OwnerId, active: bool, place: StopLine) {
         if let Some(entry) = self.all.borrow_mut().get_mut(&id) {
             entry.is_active = active;
         }
@@ -83,7 +83,7 @@ impl Owners {
 
     /// Drops an owner and those below it. The call is at `place`. Returns `false` if there is no such
     /// owner.
-    pub(crate) fn remove(&self, id: OwnerId, place: Place) -> bool {
+    pub(crate) fn remove(&self, id: OwnerId, place: StopLine) -> bool {
         let Some(owner) = self.get(id) else {
             return false;
         };

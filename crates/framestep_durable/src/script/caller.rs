@@ -1,6 +1,7 @@
-//! Where a call is made: in a script, by the host, or in another executor.
+//! What makes a call: a script, the host, or code in another executor.
 
 use std::any::Any;
+use std::panic::Location;
 use std::rc::{Rc, Weak};
 
 use framestep::durable::{Refused, RuntimeHere, beside, known_beside};
@@ -12,19 +13,19 @@ use crate::events::{Events, Outside};
 use crate::journal::site::Call;
 use crate::script::{ScriptCell, Shared, context};
 
-/// Where a call is made in a runtime.
-pub(crate) enum Place {
-    /// In a script.
+/// What makes a call in a runtime.
+pub(crate) enum Caller {
+    /// A script.
     Script(Rc<ScriptCell>),
-    /// In the executor, by the host.
+    /// The host, in its executor.
     Host(Rc<Shared>),
 }
 
-impl Place {
+impl Caller {
     pub(crate) fn shared(&self) -> &Rc<Shared> {
         match self {
-            Place::Script(cell) => cell.shared(),
-            Place::Host(shared) => shared,
+            Caller::Script(cell) => cell.shared(),
+            Caller::Host(shared) => shared,
         }
     }
 
@@ -44,16 +45,22 @@ pub(crate) fn beside_of(shared: &Rc<Shared>) -> Rc<dyn Any> {
     Rc::new(Beside::Runtime(Rc::downgrade(shared)))
 }
 
-/// Where the caller is, if it is in a runtime.
+/// What makes this call, if it is in a runtime.
 ///
 /// A script that steps another executor in a closure is not in its own runtime there. A script that is replayed is in
 /// no executor.
-pub(crate) fn place() -> Option<Place> {
-    if let Some(cell) = context::current() {
-        return Some(Place::Script(cell));
+#[inline]
+pub(crate) fn caller() -> Option<Caller> {
+    match context::current() {
+        Some(cell) => Some(Caller::Script(cell)),
+        None => Some(Caller::Host(runtime()?)),
     }
+}
+
+/// The runtime whose executor runs the caller.
+fn runtime() -> Option<Rc<Shared>> {
     match known_beside()?.downcast_ref()? {
-        Beside::Runtime(shared) => Some(Place::Host(shared.upgrade()?)),
+        Beside::Runtime(shared) => shared.upgrade(),
         Beside::Outside(_) => None,
     }
 }
@@ -64,7 +71,7 @@ pub(crate) struct Here;
 
 impl RuntimeHere for Here {
     fn is_here() -> bool {
-        place().is_some()
+        caller().is_some()
     }
 }
 
@@ -74,9 +81,9 @@ pub(crate) fn in_runtime<R: Serialize + DeserializeOwned + Default>(
     call: Call,
     act: impl FnOnce(&Rc<Events>) -> R,
 ) -> Result<R, Refused> {
-    match place() {
-        Some(Place::Script(cell)) => Ok(in_script(&cell, call, act)),
-        Some(Place::Host(shared)) => Ok(act(&shared.events)),
+    match caller() {
+        Some(Caller::Script(cell)) => Ok(in_script(&cell, call, act)),
+        Some(Caller::Host(shared)) => Ok(act(&shared.events)),
         None => Err(outside_of_runtimes(call.function)),
     }
 }
@@ -96,15 +103,43 @@ fn in_script<R: Serialize + DeserializeOwned + Default>(
 /// # Errors
 ///
 /// If it is called by the host, by a coroutine that is no durable script, or in a closure.
+#[inline]
 pub(crate) fn in_script_of(call: &str) -> Result<Rc<ScriptCell>, Refused> {
-    match place() {
-        Some(Place::Script(cell)) if cell.is_in_closure() => {
-            Err(context::refusal(call, Some(&cell)))
-        }
-        Some(Place::Script(cell)) => Ok(cell),
-        Some(Place::Host(_)) => Err(of_no_script(call)),
-        None => Err(outside_of_runtimes(call)),
+    match caller() {
+        Some(Caller::Script(cell)) if cell.is_in_closure() => Err(in_a_closure(call, cell.name())),
+        Some(Caller::Script(cell)) => Ok(cell),
+        Some(Caller::Host(_)) => Err(of_no_script(call)),
+        None => Err(outside_of_scripts(call)),
     }
+}
+
+/// The same, of a call at `at` that panics if there is none.
+#[inline]
+pub(crate) fn expect_script(call: &str, at: &Location<'_>) -> Rc<ScriptCell> {
+    in_script_of(call).unwrap_or_else(|why| refuse(&why, at))
+}
+
+#[cold]
+pub(crate) fn refuse(why: &str, at: &Location<'_>) -> ! {
+    panic!("{why} (the call is at {at})")
+}
+
+/// Why a call is refused in a closure of a script.
+#[cold]
+pub(crate) fn in_a_closure(call: &str, script: &str) -> Refused {
+    format!(
+        "`{call}` was called inside of a closure of the script `{script}`, such as that of `with`: a restored script does \
+         not call it again, so what waits, or is kept for later, has to begin outside of it. Call it before or after the \
+         `with`"
+    )
+}
+
+#[cold]
+pub(crate) fn outside_of_scripts(call: &str) -> Refused {
+    format!(
+        "`{call}` was called outside of a durable script: it belongs to a runtime of durable scripts. Scripts that are not \
+         durable use framestep's own"
+    )
 }
 
 #[cold]
@@ -148,9 +183,9 @@ pub(crate) fn in_place<R: Serialize + DeserializeOwned + Default>(
     in_runtime: impl FnOnce(&Events) -> R,
     in_other: impl FnOnce(&Outside) -> R,
 ) -> R {
-    match place() {
-        Some(Place::Script(cell)) => in_script(&cell, call, |events| in_runtime(events)),
-        Some(Place::Host(shared)) => in_runtime(&shared.events),
+    match caller() {
+        Some(Caller::Script(cell)) => in_script(&cell, call, |events| in_runtime(events)),
+        Some(Caller::Host(shared)) => in_runtime(&shared.events),
         None => in_other(&outside(call.function)),
     }
 }
