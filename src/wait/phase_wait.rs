@@ -109,14 +109,40 @@ impl PhaseWait {
     #[track_caller]
     fn begin_slowly(&mut self, cx: &Context<'_>, name: &'static str) -> Result<Poll<()>, Misuse> {
         let line = Location::caller();
-        scope::with(|scope| {
-            let Some(scope) = scope.filter(|scope| !scope.is_recorded()) else {
-                return recording::begin_run(self, scope, cx, name, line);
-            };
-            self.registration.begin_for_run(scope, cx);
-            self.note(scope, line);
-            Ok(Poll::Pending)
+        scope::with(|scope| match scope {
+            Some(scope) if !scope.is_recorded() => self.begin_unrecorded(cx, name, line, scope),
+            _ => self.begin_recorded(cx, name, line, scope),
         })
+    }
+
+    // Neither is inlined, and both have the same arguments: then the choice costs no register.
+    #[inline(never)]
+    fn begin_unrecorded(
+        &mut self,
+        cx: &Context<'_>,
+        _: &'static str,
+        line: Line,
+        scope: &Scope<'_>,
+    ) -> Result<Poll<()>, Misuse> {
+        self.registration.begin_for_run(scope, cx);
+        self.note(scope, line);
+        Ok(Poll::Pending)
+    }
+
+    #[inline(never)]
+    fn begin_recorded(
+        &mut self,
+        cx: &Context<'_>,
+        name: &'static str,
+        line: Line,
+        scope: Option<&Scope<'_>>,
+    ) -> Result<Poll<()>, Misuse> {
+        match scope {
+            Some(scope) if scope.begins_frame(&mut self.registration, cx, name, line) => {
+                Ok(Poll::Pending)
+            }
+            _ => recording::poll_run(self, scope, cx, name, line),
+        }
     }
 
     /// Handles a later poll that is not a resume by this wait.
@@ -124,20 +150,43 @@ impl PhaseWait {
     #[track_caller]
     fn poll_begun(&mut self, cx: &Context<'_>, name: &'static str) -> Result<Poll<()>, Misuse> {
         let line = Location::caller();
-        scope::with(|scope| {
-            let Some(scope) = scope.filter(|scope| !scope.is_recorded()) else {
-                return recording::poll_run(self, scope, cx, name, line);
-            };
-            let registration = &mut self.registration;
-            Misuse::of(registration, scope).map_or(Ok(()), Err)?;
-            if registration.is_due_in(scope.phase_of(registration.phase())) {
-                registration.finish(scope.core());
-                return Ok(Poll::Ready(()));
-            }
-            registration.wait_on_for_run(scope, cx);
-            self.note(scope, line);
-            Ok(Poll::Pending)
+        scope::with(|scope| match scope {
+            Some(scope) if !scope.is_recorded() => self.poll_unrecorded(cx, name, line, scope),
+            _ => self.poll_recorded(cx, name, line, scope),
         })
+    }
+
+    #[inline(never)]
+    fn poll_recorded(
+        &mut self,
+        cx: &Context<'_>,
+        name: &'static str,
+        line: Line,
+        scope: Option<&Scope<'_>>,
+    ) -> Result<Poll<()>, Misuse> {
+        match scope {
+            Some(scope) if scope.takes_recorded(&mut self.registration) => Ok(Poll::Ready(())),
+            _ => recording::poll_run(self, scope, cx, name, line),
+        }
+    }
+
+    #[inline(never)]
+    fn poll_unrecorded(
+        &mut self,
+        cx: &Context<'_>,
+        _: &'static str,
+        line: Line,
+        scope: &Scope<'_>,
+    ) -> Result<Poll<()>, Misuse> {
+        let registration = &mut self.registration;
+        Misuse::of(registration, scope).map_or(Ok(()), Err)?;
+        if registration.is_due_in(scope.phase_of(registration.phase())) {
+            registration.finish(scope.core());
+            return Ok(Poll::Ready(()));
+        }
+        registration.wait_on_for_run(scope, cx);
+        self.note(scope, line);
+        Ok(Poll::Pending)
     }
 
     /// Notes that the wait is pending, if the executor observes its coroutines.
