@@ -209,11 +209,13 @@ impl Scope<'_> {
         line: Line,
     ) -> bool {
         let begins = |recording: &Recording<'_>| {
-            let is_usual = registration.names_no_phase()
+            if !(registration.names_no_phase()
                 && registration.bound() == Bound::Frame
-                && recording.is_live;
-            let own = self.own_task(cx).filter(|own| !own.is_registered());
-            let Some(own) = own.filter(|_| is_usual) else {
+                && recording.is_live)
+            {
+                return false;
+            }
+            let Some(own) = self.own_task(cx).filter(|own| !own.is_registered()) else {
                 return false;
             };
             let mut begun = Registration::new(PhaseIndex::HOME, Bound::Frame);
