@@ -15,7 +15,7 @@ mod source;
 mod wait;
 
 pub use crate::core::scope::recording::{
-    is_recorded_by, number_of_recorder, poll_heard, record, refuse, replay, unrecorded,
+    number_of_recorder, poll_recorded, record, refuse, replay, unrecorded, with_recorder,
 };
 pub use crate::image::{ClockNames, Damaged, Reader, Writer};
 pub use crate::inspect::hook::Hook;

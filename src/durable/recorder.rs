@@ -98,6 +98,9 @@ pub trait Recorder {
         take: &mut dyn FnMut() -> ClockGuard,
     ) -> Box<dyn Any>;
 
+    /// The recorder, for those who have made it.
+    fn as_any(&self) -> &dyn Any;
+
     /// The name of the coroutine.
     fn name(&self) -> &'static str;
 

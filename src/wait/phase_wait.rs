@@ -79,26 +79,13 @@ impl PhaseWait {
         name: &'static str,
         bound: Bound,
     ) -> Poll<()> {
-        let wait = &mut self.registration;
-        // For a wait that has just been made, the compiler knows the state, and makes a
-        // loop of such waits jump to the right branch.
-        let polled = if wait.has_begun() {
-            if take_resumed(wait) {
-                return Poll::Ready(());
-            }
-            self.poll_begun(cx, name)
-        } else {
-            let begins = if wait.names_no_phase() {
-                scope::with_inlined(BeginsInItsRun::<true>(wait, cx, bound))
-            } else {
-                begins_in_named_phase(wait, cx, bound)
-            };
-            if begins {
-                return Poll::Pending;
-            }
-            self.begin_slowly(cx, name)
-        };
-        match polled {
+        let wait = self;
+        match scope::with_inlined(PollOf {
+            wait,
+            cx,
+            name,
+            bound,
+        }) {
             Ok(poll) => poll,
             Err(misuse) => misuse.panic(name),
         }
@@ -107,37 +94,96 @@ impl PhaseWait {
     /// Handles a first poll that is not the plain one.
     #[inline(never)]
     #[track_caller]
-    fn begin_slowly(&mut self, cx: &Context<'_>, name: &'static str) -> Result<Poll<()>, Misuse> {
+    fn begin_slowly(
+        &mut self,
+        cx: &Context<'_>,
+        name: &'static str,
+        scope: Option<&Scope<'_>>,
+    ) -> Result<Poll<()>, Misuse> {
         let line = Location::caller();
-        scope::with(|scope| {
-            let Some(scope) = scope.filter(|scope| !scope.is_recorded()) else {
-                return recording::begin_run(self, scope, cx, name, line);
-            };
-            self.registration.begin_for_run(scope, cx);
-            self.note(scope, line);
-            Ok(Poll::Pending)
-        })
+        match scope {
+            Some(scope) if !scope.is_recorded() => self.begin_unrecorded(cx, name, scope, line),
+            _ => self.begin_recorded(cx, name, scope, line),
+        }
+    }
+
+    // Neither is inlined, and both have the same arguments: then the choice moves nothing.
+    #[inline(never)]
+    fn begin_unrecorded(
+        &mut self,
+        cx: &Context<'_>,
+        _: &'static str,
+        scope: &Scope<'_>,
+        line: Line,
+    ) -> Result<Poll<()>, Misuse> {
+        self.registration.begin_for_run(scope, cx);
+        self.note(scope, line);
+        Ok(Poll::Pending)
+    }
+
+    #[inline(never)]
+    fn begin_recorded(
+        &mut self,
+        cx: &Context<'_>,
+        name: &'static str,
+        scope: Option<&Scope<'_>>,
+        line: Line,
+    ) -> Result<Poll<()>, Misuse> {
+        match scope {
+            Some(scope) if scope.begins_frame(&mut self.registration, cx, name, line) => {
+                Ok(Poll::Pending)
+            }
+            _ => recording::poll_run(self, scope, cx, name, line),
+        }
     }
 
     /// Handles a later poll that is not a resume by this wait.
     #[inline(never)]
     #[track_caller]
-    fn poll_begun(&mut self, cx: &Context<'_>, name: &'static str) -> Result<Poll<()>, Misuse> {
+    fn poll_begun(
+        &mut self,
+        cx: &Context<'_>,
+        name: &'static str,
+        scope: Option<&Scope<'_>>,
+    ) -> Result<Poll<()>, Misuse> {
         let line = Location::caller();
-        scope::with(|scope| {
-            let Some(scope) = scope.filter(|scope| !scope.is_recorded()) else {
-                return recording::poll_run(self, scope, cx, name, line);
-            };
-            let registration = &mut self.registration;
-            Misuse::of(registration, scope).map_or(Ok(()), Err)?;
-            if registration.is_due_in(scope.phase_of(registration.phase())) {
-                registration.finish(scope.core());
-                return Ok(Poll::Ready(()));
-            }
-            registration.wait_on_for_run(scope, cx);
-            self.note(scope, line);
-            Ok(Poll::Pending)
-        })
+        match scope {
+            Some(scope) if !scope.is_recorded() => self.poll_unrecorded(cx, name, scope, line),
+            _ => self.poll_recorded(cx, name, scope, line),
+        }
+    }
+
+    #[inline(never)]
+    fn poll_recorded(
+        &mut self,
+        cx: &Context<'_>,
+        name: &'static str,
+        scope: Option<&Scope<'_>>,
+        line: Line,
+    ) -> Result<Poll<()>, Misuse> {
+        match scope {
+            Some(scope) if scope.takes_recorded(&mut self.registration) => Ok(Poll::Ready(())),
+            _ => recording::poll_run(self, scope, cx, name, line),
+        }
+    }
+
+    #[inline(never)]
+    fn poll_unrecorded(
+        &mut self,
+        cx: &Context<'_>,
+        _: &'static str,
+        scope: &Scope<'_>,
+        line: Line,
+    ) -> Result<Poll<()>, Misuse> {
+        let registration = &mut self.registration;
+        Misuse::of(registration, scope).map_or(Ok(()), Err)?;
+        if registration.is_due_in(scope.phase_of(registration.phase())) {
+            registration.finish(scope.core());
+            return Ok(Poll::Ready(()));
+        }
+        registration.wait_on_for_run(scope, cx);
+        self.note(scope, line);
+        Ok(Poll::Pending)
     }
 
     /// Notes that the wait is pending, if the executor observes its coroutines.
@@ -171,24 +217,58 @@ impl PhaseWait {
     }
 }
 
-/// Begins a wait in a run of the phase that it waits for, if this is the simple case.
-/// Returns whether it has begun.
-struct BeginsInItsRun<'a, 'c, const HOME: bool>(&'a mut Registration, &'a Context<'c>, Bound);
+/// A poll of a wait.
+struct PollOf<'a, 'c> {
+    wait: &'a mut PhaseWait,
+    cx: &'a Context<'c>,
+    name: &'static str,
+    bound: Bound,
+}
 
-impl<const HOME: bool> Inside for BeginsInItsRun<'_, '_, HOME> {
-    type Output = bool;
+impl Inside for PollOf<'_, '_> {
+    type Output = Result<Poll<()>, Misuse>;
 
+    // The slow ways get the scope: to look it up in this crate takes a call, around which they would keep all else.
     #[inline(always)]
-    fn call(self, scope: Option<&Scope<'_>>) -> bool {
-        scope.is_some_and(|scope| self.0.begin_in_its_run::<HOME>(scope, self.1, self.2))
+    #[track_caller]
+    fn call(self, scope: Option<&Scope<'_>>) -> Self::Output {
+        let PollOf {
+            wait,
+            cx,
+            name,
+            bound,
+        } = self;
+        let registration = &mut wait.registration;
+        // For a wait that has just been made, the compiler knows the state, and makes a
+        // loop of such waits jump to the right branch.
+        if registration.has_begun() {
+            if scope.is_some_and(|scope| registration.take_resumed(scope)) {
+                return Ok(Poll::Ready(()));
+            }
+            return wait.poll_begun(cx, name, scope);
+        }
+        let begins = if registration.names_no_phase() {
+            scope.is_some_and(|scope| registration.begin_in_its_run::<true>(scope, cx, bound))
+        } else {
+            begins_in_named_phase(registration, cx, bound, scope)
+        };
+        if begins {
+            return Ok(Poll::Pending);
+        }
+        wait.begin_slowly(cx, name, scope)
     }
 }
 
-/// The same for a wait that names its phase. Not inlined: it would take registers from
-/// the usual way.
+/// Begins a wait that names its phase in a run of that, if this is the simple case. Returns whether it has begun. Not
+/// inlined: it would take registers from the usual way.
 #[inline(never)]
-fn begins_in_named_phase(wait: &mut Registration, cx: &Context<'_>, bound: Bound) -> bool {
-    scope::with_inlined(BeginsInItsRun::<false>(wait, cx, bound))
+fn begins_in_named_phase(
+    wait: &mut Registration,
+    cx: &Context<'_>,
+    bound: Bound,
+    scope: Option<&Scope<'_>>,
+) -> bool {
+    scope.is_some_and(|scope| wait.begin_in_its_run::<false>(scope, cx, bound))
 }
 
 /// Whether the wait resumes the coroutine being polled. Then the wait is over. `false` outside

@@ -213,6 +213,9 @@ impl Timer {
     #[track_caller]
     fn begin_in_other_case(&mut self, scope: &Scope<'_>, cx: &Context<'_>) -> Poll<()> {
         if scope.is_recorded() {
+            if scope.takes_recorded(&mut self.wait.registration) {
+                return Poll::Ready(());
+            }
             if let Some(polled) = self.poll_recorded(Some(scope), cx) {
                 return polled;
             }

@@ -66,6 +66,18 @@ impl Drop for Named {
     }
 }
 
+/// The clock that a scope further out has named.
+pub(super) struct Hidden<'a>(&'a NamedClock, Option<Rc<ClockState>>);
+
+impl Drop for Hidden<'_> {
+    #[cold]
+    #[inline(never)]
+    fn drop(&mut self) {
+        // As in the destructor of `Named`.
+        drop(self.0.clock.replace(self.1.take()));
+    }
+}
+
 impl NamedClock {
     /// Whether a scope further out has named a clock.
     #[inline(always)]
@@ -74,19 +86,11 @@ impl NamedClock {
         depth != 0 && depth != scope.depth
     }
 
-    /// Calls `f`, in which no clock is named.
+    /// No clock is named until the result is dropped.
     #[cold]
     #[inline(never)]
-    pub(super) fn hidden<R>(&self, f: impl FnOnce() -> R) -> R {
-        struct Show<'a>(&'a NamedClock, Option<Rc<ClockState>>);
-        impl Drop for Show<'_> {
-            fn drop(&mut self) {
-                // As in the destructor of `Named`.
-                drop(self.0.clock.replace(self.1.take()));
-            }
-        }
-        let _show = Show(self, self.clock.replace(None));
-        f()
+    pub(super) fn hide(&self) -> Hidden<'_> {
+        Hidden(self, self.clock.replace(None))
     }
 
     fn replace(

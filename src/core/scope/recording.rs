@@ -10,6 +10,7 @@
 //! A replay runs where no executor does. The scopes around it are hidden meanwhile, so a wait finds none, and asks
 //! for a replay before it panics.
 
+use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::panic::Location;
 use std::ptr;
@@ -75,45 +76,53 @@ pub fn number_of_recorder() -> u32 {
     number
 }
 
-/// Calls `f`, in which the current coroutine is polled or dropped. With `is_live`, what it polls begins.
+/// Calls `f`, in which the current coroutine is dropped, or part of it.
 #[inline]
 pub fn record<R>(recorder: &dyn Recorder, serial: u32, is_live: bool, f: impl FnOnce() -> R) -> R {
+    scope::with(|scope| match scope {
+        Some(scope) => record_in(scope, recorder, serial, is_live, f),
+        None => replay(recorder, serial, f),
+    })
+}
+
+/// Calls `poll`, which polls the current coroutine. With `is_live`, what it polls begins. It is given the waker that the
+/// scope lends, even if the coroutine has a task waker: the recorder hears of each use of that one.
+#[inline(always)]
+pub fn poll_recorded<R>(
+    recorder: &dyn Recorder,
+    serial: u32,
+    is_live: bool,
+    poll: impl FnOnce(&mut Context<'_>) -> R,
+) -> R {
+    scope::with(|scope| {
+        let scope = scope.expect("a run polls coroutines in a scope");
+        record_in(scope, recorder, serial, is_live, || {
+            let mut lent = scope.context();
+            let _lent = scope.lend(lent.waker());
+            poll(&mut lent)
+        })
+    })
+}
+
+#[inline(always)]
+fn record_in<R>(
+    scope: &Scope<'_>,
+    recorder: &dyn Recorder,
+    serial: u32,
+    is_live: bool,
+    f: impl FnOnce() -> R,
+) -> R {
     let recording = Recording {
         recorder,
         serial,
         is_live,
     };
-    scope::with(|scope| {
-        let Some(scope) = scope else {
-            return replay(recorder, serial, f);
-        };
-        scope.free.set(None);
-        let named = &scope.core().named;
-        let record = || {
-            let _slow = Restore::after_setting(&named.depth, scope.depth);
-            let _recorded = Restore::after_setting(&scope.recording, (&raw const recording).cast());
-            f()
-        };
-        if named.is_of_another(scope) {
-            named.hidden(record)
-        } else {
-            record()
-        }
-    })
-}
-
-/// Polls the coroutine that is recorded here with the waker that its scope lends, even if it has a task waker: the
-/// recorder hears of each use of that one.
-#[inline]
-pub fn poll_heard<R>(cx: &mut Context<'_>, poll: impl FnOnce(&mut Context<'_>) -> R) -> R {
-    scope::with(|scope| match scope.filter(|scope| scope.is_recorded()) {
-        Some(scope) => {
-            let mut lent = scope.context();
-            let _lent = scope.lend(lent.waker());
-            poll(&mut lent)
-        }
-        None => poll(cx),
-    })
+    scope.free.set(None);
+    let named = &scope.core().named;
+    let _hidden = named.is_of_another(scope).then(|| named.hide());
+    let _slow = Restore::after_setting(&named.depth, scope.depth);
+    let _recorded = Restore::after_setting(&scope.recording, (&raw const recording).cast());
+    f()
 }
 
 /// Calls `f`, in which a coroutine of no executor is replayed.
@@ -175,6 +184,52 @@ impl Scope<'_> {
     #[cold]
     pub(super) fn note_use_of_waker(&self, is_called: bool) {
         self.with_recording(|recording| recording.recorder.uses_waker(is_called));
+    }
+
+    /// Whether the wait is recorded here, and resumes the coroutine. Then it is over. Calls no user code.
+    #[inline(always)]
+    pub(crate) fn takes_recorded(&self, registration: &mut Registration) -> bool {
+        let takes = |recording: &Recording<'_>| {
+            let ticket = registration.ticket_in(recording.serial);
+            ticket.is_some_and(|ticket| recording.recorder.take_resumed(ticket))
+        };
+        let is_over = self.with_recording(takes) == Some(true);
+        if is_over {
+            registration.end();
+        }
+        is_over
+    }
+
+    /// Begins a wait for a run of a phase in the usual case: in a run, as the first wait of the poll, to wait for the next
+    /// frame at home. Calls no user code.
+    #[inline(always)]
+    pub(crate) fn begins_frame(
+        &self,
+        registration: &mut Registration,
+        cx: &Context<'_>,
+        name: &'static str,
+        line: Line,
+    ) -> bool {
+        let begins = |recording: &Recording<'_>| {
+            if !(registration.names_no_phase()
+                && registration.bound() == Bound::Frame
+                && recording.is_live)
+            {
+                return false;
+            }
+            let Some(own) = self.own_task(cx).filter(|own| !own.is_registered()) else {
+                return false;
+            };
+            let mut begun = Registration::new(PhaseIndex::HOME, Bound::Frame);
+            let begins = begun.begin_with::<true>(self, own.free_key(), Bound::Frame);
+            if begins {
+                let begun = FrameWait::from(PhaseWait::of(begun));
+                let ticket = recording.recorder.begin_frame(name, line, begun);
+                registration.become_shell(recording.serial, ticket);
+            }
+            begins
+        };
+        self.with_recording(begins) == Some(true)
     }
 
     #[inline(always)]
@@ -257,11 +312,15 @@ pub(crate) fn clocks() -> Option<[Clock; 2]> {
     recorded(|recording| recording.recorder.clocks())
 }
 
-/// Whether the recorder with this number records what is called here. In a hook, and in another coroutine or executor
-/// that the recorded coroutine polls, it does not.
+/// Calls `f` with what records here, if anything does. In a hook, and in another coroutine or executor that the recorded
+/// coroutine polls, nothing does.
 #[inline]
-#[must_use]
-pub fn is_recorded_by(serial: u32) -> bool {
+pub fn with_recorder<R>(f: impl FnOnce(&dyn Any) -> R) -> Option<R> {
+    recorded(|recording| f(recording.recorder.as_any()))
+}
+
+/// Whether the recorder with this number records what is called here.
+pub(crate) fn is_recorded_by(serial: u32) -> bool {
     recorded(|recording| recording.serial == serial).unwrap_or(false)
 }
 
@@ -396,16 +455,13 @@ fn poll_simply<W: BeginsSimply>(
     name: &'static str,
     line: Line,
 ) -> Option<Poll<()>> {
+    if wait.registration_mut().is_shell() {
+        let is_over = scope.takes_recorded(wait.registration_mut());
+        return is_over.then_some(Poll::Ready(()));
+    }
     let poll = |recording: &Recording<'_>| {
         let recorder = recording.recorder;
         let registration = wait.registration_mut();
-        if let Some(ticket) = registration.ticket_in(recording.serial) {
-            let is_over = recorder.take_resumed(ticket);
-            return is_over.then(|| {
-                registration.end();
-                Poll::Ready(())
-            });
-        }
         let is_usual = recording.is_live
             && registration.is_new()
             && !scope.core().instruments.is_on()
@@ -519,28 +575,8 @@ pub(crate) fn poll_unrecorded<R>(asks: Asks<'_>, poll: impl FnOnce(Asks<'_>) -> 
     })
 }
 
-/// The same of one that has not begun: a wait for the next frame has a way of its own.
-#[inline(never)]
-pub(crate) fn begin_run(
-    wait: &mut PhaseWait,
-    scope: Option<&Scope<'_>>,
-    cx: &Context<'_>,
-    name: &'static str,
-    line: Line,
-) -> Result<Poll<()>, Misuse> {
-    if let Some(scope) = scope {
-        let begins = |recording: &Recording<'_>| {
-            begin_frame(wait.registration_mut(), scope, recording, cx, name, line)
-        };
-        if scope.with_recording(begins) == Some(true) {
-            return Ok(Poll::Pending);
-        }
-    }
-    poll_run(wait, scope, cx, name, line)
-}
-
 /// Polls a wait for a run of a phase where it may be recorded.
-#[inline]
+#[inline(never)]
 pub(crate) fn poll_run(
     wait: &mut PhaseWait,
     scope: Option<&Scope<'_>>,
@@ -550,33 +586,6 @@ pub(crate) fn poll_run(
 ) -> Result<Poll<()>, Misuse> {
     let polled = poll(wait, scope, cx, name, line);
     polled.ok_or_else(|| Misuse::outside(wait.registration()))
-}
-
-/// Begins it in the usual case: in a run, as the first wait of the poll, to wait for the next frame at home.
-#[inline(always)]
-fn begin_frame(
-    registration: &mut Registration,
-    scope: &Scope<'_>,
-    recording: &Recording<'_>,
-    cx: &Context<'_>,
-    name: &'static str,
-    line: Line,
-) -> bool {
-    if !(registration.names_no_phase() && registration.bound() == Bound::Frame && recording.is_live)
-    {
-        return false;
-    }
-    let Some(own) = scope.own_task(cx).filter(|own| !own.is_registered()) else {
-        return false;
-    };
-    let mut begun = Registration::new(PhaseIndex::HOME, Bound::Frame);
-    let begins = begun.begin_with::<true>(scope, own.free_key(), Bound::Frame);
-    if begins {
-        let begun = FrameWait::from(PhaseWait::of(begun));
-        let ticket = recording.recorder.begin_frame(name, line, begun);
-        registration.become_shell(recording.serial, ticket);
-    }
-    begins
 }
 
 /// Drops what a shell stands for. The script that has it does so: a shell that has left its script leaves its wait

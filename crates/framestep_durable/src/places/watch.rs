@@ -4,6 +4,7 @@
 //! nothing is paid for it.
 
 use std::cell::Cell;
+use std::mem;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -22,7 +23,7 @@ pub struct Watched {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Current {
+pub(crate) struct Current {
     id: u64,
     name: &'static str,
     places: Places,
@@ -73,23 +74,40 @@ impl Watched {
     }
 }
 
-/// Tells which script runs from now on.
+/// The script that ran before another one. `None` if there was none, or if nobody is told.
+pub(crate) type Before = Option<Current>;
+
+/// Tells that a script runs from now on.
 #[inline(always)]
-pub(crate) fn enter(script: Option<&ScriptCell>) {
+pub(crate) fn enter(cell: &ScriptCell) -> Before {
     if cfg!(debug_assertions) {
-        if let Some(watched) = WATCHED.get() {
-            let current = script.map(|cell| Current {
-                id: cell.id.0,
-                name: cell.code.name,
-                places: cell.code.places,
-            });
-            *watched
-                .script
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner) = current;
-            watched.entered.fetch_add(1, Ordering::Relaxed);
-        }
+        tell(Some(Current {
+            id: cell.id.0,
+            name: cell.code.name,
+            places: cell.code.places,
+        }))
+    } else {
+        None
     }
+}
+
+/// Tells that the script before it runs again.
+#[inline(always)]
+pub(crate) fn leave(before: Before) {
+    if cfg!(debug_assertions) {
+        tell(before);
+    }
+}
+
+fn tell(current: Option<Current>) -> Before {
+    let watched = WATCHED.get()?;
+    let script = watched.script.lock();
+    let before = mem::replace(
+        &mut *script.unwrap_or_else(PoisonError::into_inner),
+        current,
+    );
+    watched.entered.fetch_add(1, Ordering::Relaxed);
+    before
 }
 
 /// Tells which statement runs from now on.

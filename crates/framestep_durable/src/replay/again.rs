@@ -32,7 +32,7 @@ impl Shared {
         chapter.history = image.history;
         drop(chapter);
         cell.carried.replace(begun.carried);
-        Some(Rc::new(cell))
+        Some(cell)
     }
 
     /// A script that waits as its save says, and restarts its chapter then.

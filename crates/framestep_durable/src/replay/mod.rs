@@ -80,7 +80,7 @@ impl Shared {
             let begin = || known.begin_replayed(image.version, &image.state);
             let (begun, mut typed) = hand_over::reading(begin);
             let begun = begun.ok_or_else(other_state)?;
-            let cell = Rc::new(ScriptCell::restored(
+            let cell = ScriptCell::restored(
                 self,
                 image.id,
                 code,
@@ -89,7 +89,7 @@ impl Shared {
                 begun.state,
                 journal.clone(),
                 begun.future,
-            ));
+            );
             let mut chapter = cell.change();
             chapter.once = image.once.clone();
             chapter.history = image.history;

@@ -216,7 +216,7 @@ impl Shared {
         let shared = Shared::new(executor.durable(), executor.handle(), registry, limits);
         shared.close_hooks();
         let stand_in = |image| {
-            let cell = Rc::new(dropped(&shared, image).ok_or(RestoreError::Damaged)?);
+            let cell = dropped(&shared, image).ok_or(RestoreError::Damaged)?;
             let fate = Fate::Stays;
             Ok(Prepared { cell, image, fate })
         };
@@ -376,7 +376,7 @@ impl Shared {
             Policy::Drop => {
                 restored.dropped.push(divergence);
                 let cell = dropped(self, image).ok_or(RestoreError::Damaged)?;
-                Ok(prepared(Rc::new(cell), Fate::Dropped))
+                Ok(prepared(cell, Fate::Dropped))
             }
         }
     }
@@ -398,7 +398,7 @@ impl Shared {
 
 /// A script that stands for another one: for one that is dropped, until the others are there, or
 /// in a [trial](Shared::try_rebuild).
-fn dropped(shared: &Rc<Shared>, image: &ScriptImage) -> Option<ScriptCell> {
+fn dropped(shared: &Rc<Shared>, image: &ScriptImage) -> Option<Rc<ScriptCell>> {
     let home = phase_of(image.home).ok()?;
     Some(ScriptCell::new(
         shared,

@@ -41,6 +41,7 @@ pub(super) enum Mode {
 
 /// One script.
 pub(crate) struct ScriptCell {
+    this: Weak<ScriptCell>,
     pub(super) shared: Rc<Shared>,
     /// That of the runtime when it was made.
     epoch: u32,
@@ -77,7 +78,7 @@ pub(crate) struct ScriptCell {
     pub(crate) length: Length,
     pub(super) replay: RefCell<Replay>,
     /// The replay, if its code has changed since.
-    pub(super) aligned: RefCell<Option<Aligned>>,
+    pub(super) aligned: RefCell<Option<Box<Aligned>>>,
     pub(super) is_aligned: Cell<bool>,
     pub(crate) realigned: RefCell<Realigned>,
     /// The waits that the code of its save did not have, and that have yet to begin. Those of framestep have
@@ -124,7 +125,7 @@ impl ScriptCell {
         owner: Option<OwnerId>,
         state: Bytes,
         future: ChapterFuture,
-    ) -> Self {
+    ) -> Rc<Self> {
         let journal = Journal::new();
         Self::restored(shared, id, code, home, owner, state, journal, future)
     }
@@ -140,8 +141,9 @@ impl ScriptCell {
         state: Bytes,
         journal: Journal,
         future: ChapterFuture,
-    ) -> Self {
-        ScriptCell {
+    ) -> Rc<Self> {
+        Rc::new_cyclic(|this| ScriptCell {
+            this: Weak::clone(this),
             shared: Rc::clone(shared),
             epoch: shared.handles.epoch.get(),
             generation: shared.generation.get(),
@@ -184,7 +186,13 @@ impl ScriptCell {
             waker_uses: WakerUses::default(),
             coroutine: RefCell::default(),
             coroutine_id: Cell::new(None),
-        }
+        })
+    }
+
+    /// The script, to keep it. `None` while it is dropped.
+    #[inline]
+    pub(crate) fn this(&self) -> Option<Rc<ScriptCell>> {
+        self.this.upgrade()
     }
 
     pub(crate) fn shared(&self) -> &Rc<Shared> {

@@ -8,8 +8,6 @@ use std::rc::Rc;
 use std::task::{Context, Poll};
 use std::thread;
 
-use framestep::durable::poll_heard;
-
 use crate::bytes::{dispose, message_of};
 use crate::script::{ChapterEnd, JoinError, ScriptCell, context};
 
@@ -26,12 +24,19 @@ impl Driver {
         Driver { cell }
     }
 
+    #[inline(always)]
     fn poll_chapters(&self, cx: &mut Context<'_>) -> Poll<()> {
-        for _ in 0..MOST_CHAPTERS {
-            self.cell.begin_poll();
-            let Some(end) = self.poll_chapter(cx) else {
-                return Poll::Pending;
-            };
+        match self.poll_chapter(cx) {
+            Some(end) => self.poll_next(end, cx),
+            None => Poll::Pending,
+        }
+    }
+
+    /// Polls what follows on a chapter that has ended.
+    #[inline(never)]
+    fn poll_next(&self, mut end: ChapterEnd, cx: &mut Context<'_>) -> Poll<()> {
+        let mut chapters = 1;
+        loop {
             let ended = self.cell.future().take();
             drop(ended);
             match end {
@@ -41,15 +46,23 @@ impl Driver {
                 }
                 ChapterEnd::Next(begun) => self.cell.begin_chapter(begun),
             }
+            assert!(
+                chapters < MOST_CHAPTERS,
+                "the script `{}` began {MOST_CHAPTERS} chapters without waiting: a chapter has to \
+                 await something before it returns `Chapter::Next`",
+                self.cell.name()
+            );
+            chapters += 1;
+            match self.poll_chapter(cx) {
+                Some(next) => end = next,
+                None => return Poll::Pending,
+            }
         }
-        panic!(
-            "the script `{}` began {MOST_CHAPTERS} chapters without waiting: a chapter has to \
-             await something before it returns `Chapter::Next`",
-            self.cell.name()
-        )
     }
 
+    #[inline(always)]
     fn poll_chapter(&self, cx: &mut Context<'_>) -> Option<ChapterEnd> {
+        self.cell.begin_poll();
         let mut future = self.cell.future().borrow_mut();
         match future.as_mut()?.as_mut().poll(cx) {
             Poll::Ready(end) => Some(end),
@@ -61,11 +74,9 @@ impl Driver {
 impl Future for Driver {
     type Output = ();
 
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        let polled = context::within(&self.cell, || {
-            catch_unwind(AssertUnwindSafe(|| {
-                poll_heard(cx, |cx| self.poll_chapters(cx))
-            }))
+    fn poll(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
+        let polled = context::polling(&self.cell, |cx| {
+            catch_unwind(AssertUnwindSafe(|| self.poll_chapters(cx)))
         });
         match polled {
             Ok(Poll::Pending) if self.cell.length.is_too_long() => {

@@ -87,7 +87,7 @@ impl Shared {
         cell.birth.set(birth);
         self.events.carry(id, &begun.carried);
         self.inherit_request(&cell, by);
-        self.adopt(&Rc::new(cell), making, by.is_some());
+        self.adopt(&cell, making, by.is_some());
     }
 
     /// Adds a new script to the executor.

@@ -26,7 +26,9 @@ impl Recorder for ScriptCell {
         self.expect_outside_of_closures(call, at);
         let site = self.site_at(call, at);
         let number = self.take_number();
-        self.change().waits.push_frame(number, site, Some(wait));
+        let mut chapter = self.change();
+        chapter.waits.make_room();
+        chapter.waits.push_frame(number, site, wait);
         self.ticket(number)
     }
 
@@ -44,8 +46,10 @@ impl Recorder for ScriptCell {
     }
 
     fn take_resumed(&self, ticket: u64) -> bool {
-        let number = self.number_of(ticket).filter(|_| !self.is_in_closure());
-        number.is_some_and(|number| self.end_if_resumed(number))
+        match self.number_of(ticket) {
+            Some(number) if !self.is_in_closure() => self.end_if_resumed(number),
+            _ => false,
+        }
     }
 
     fn begin_replayed(&self, call: &'static str, at: Line) -> Option<(u64, bool)> {
@@ -191,6 +195,11 @@ impl Recorder for ScriptCell {
         take: &mut dyn FnMut() -> ClockGuard,
     ) -> Box<dyn Any> {
         self.take_guard(call, at, clock, take)
+    }
+
+    #[inline]
+    fn as_any(&self) -> &dyn Any {
+        self
     }
 
     fn name(&self) -> &'static str {

@@ -189,7 +189,7 @@ impl ScriptCell {
         let is_over = self.take_plain(end, site)?;
         let number = self.take_number();
         if !is_over {
-            self.change().waits.push_frame(number, site, None);
+            self.change().waits.push_replayed(number, site);
         }
         Some((number, is_over))
     }

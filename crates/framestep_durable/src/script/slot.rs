@@ -104,12 +104,28 @@ impl Waits {
         self.all().push(pending);
     }
 
-    /// Adds a wait for the next frame, or one that has begun in a replay.
+    /// Moves the wait for the next frame to the others, if there is one.
+    // A function of its own: then the next one is moved only once, into its place.
     #[inline(always)]
-    pub(crate) fn push_frame(&mut self, number: u32, site: Known, wait: Option<FrameWait>) {
+    pub(crate) fn make_room(&mut self) {
         if self.frame.is_some() {
             self.all();
         }
+    }
+
+    /// Adds a wait for the next frame. There must be [room](Self::make_room).
+    #[inline(always)]
+    pub(crate) fn push_frame(&mut self, number: u32, site: Known, wait: FrameWait) {
+        debug_assert!(self.frame.is_none());
+        let wait = Some(wait);
+        self.frame = Some(Frame { number, site, wait });
+    }
+
+    /// Adds a wait that has begun in a replay.
+    #[inline(always)]
+    pub(crate) fn push_replayed(&mut self, number: u32, site: Known) {
+        self.make_room();
+        let wait = None;
         self.frame = Some(Frame { number, site, wait });
     }
 

@@ -34,13 +34,13 @@ impl ScriptCell {
     pub(crate) fn begin_aligned(&self, aligned: Aligned) {
         self.mode.set(Mode::Replay);
         self.change().has_begun = true;
-        self.aligned.replace(Some(aligned));
+        self.aligned.replace(Some(Box::new(aligned)));
         self.is_aligned.set(true);
     }
 
     /// The aligned replay under way, and what it has to do with it.
     fn with_aligned<R>(&self, f: impl FnOnce(&mut Aligned) -> R) -> Option<R> {
-        self.aligned.borrow_mut().as_mut().map(f)
+        self.aligned.borrow_mut().as_deref_mut().map(f)
     }
 
     /// What a poll of a wait gets.

@@ -2,13 +2,15 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 
+use crate::bytes::StableHash;
 use crate::ids::{Birth, Handled, ScriptId};
 
 /// The handles of the scripts of a runtime.
 #[derive(Default)]
 pub(crate) struct Handles {
-    counts: RefCell<HashMap<Handled, usize>>,
+    counts: RefCell<HashMap<Handled, usize, BuildHasherDefault<OfNumbers>>>,
     /// Whether the host can still ask for handles that it had at the save: after a restore,
     /// before the next run.
     pub(crate) may_claim: Cell<bool>,
@@ -16,6 +18,34 @@ pub(crate) struct Handles {
     pub(crate) restores: Cell<u32>,
     /// How often a restore has invalidated all handles.
     pub(crate) epoch: Cell<u32>,
+}
+
+/// The hash of a key of a few numbers, which are those of the runtime: nobody chooses them to collide. Each start and each
+/// end of a script looks its handles up.
+#[derive(Default)]
+struct OfNumbers(StableHash);
+
+impl Hasher for OfNumbers {
+    fn write(&mut self, bytes: &[u8]) {
+        self.0.add_bytes(bytes);
+    }
+
+    fn write_u32(&mut self, number: u32) {
+        self.0.add(u64::from(number));
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        self.0.add(number);
+    }
+
+    // The discriminant of an enum.
+    fn write_isize(&mut self, number: isize) {
+        self.0.add(number.unsigned_abs() as u64);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0.state()
+    }
 }
 
 impl Handles {
