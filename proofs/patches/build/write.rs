@@ -145,7 +145,10 @@ impl Module {
             }
             Form::Asked => {
                 put!(self.body, "let mut list = {name}.iter();");
-                (format!("while let Some(&{item}) = list.next()"), String::new())
+                (
+                    format!("while let Some(&{item}) = list.next()"),
+                    String::new(),
+                )
             }
         };
         self.loops.push(number);
@@ -159,7 +162,10 @@ impl Module {
 fn constant(form: Form, name: &str, items: &[Item]) -> (String, String) {
     let texts = |before: &str, behind: &str| {
         let text = |(number, text): &Item| format!("{before}\"{number}.{text}\"{behind}");
-        format!("[{}]", items.iter().map(text).collect::<Vec<_>>().join(", "))
+        format!(
+            "[{}]",
+            items.iter().map(text).collect::<Vec<_>>().join(", ")
+        )
     };
     let array = match items {
         [] => "[\"\"; 0]".to_owned(),
@@ -172,12 +178,17 @@ fn constant(form: Form, name: &str, items: &[Item]) -> (String, String) {
         ),
         Form::Bare => format!("const {name}: &[Bare] = &{};", texts("Bare(", ")")),
         Form::Lines => {
-            let lines = items.iter().map(|(number, text)| format!("{number}.{text}"));
+            let lines = items
+                .iter()
+                .map(|(number, text)| format!("{number}.{text}"));
             let lines: Vec<String> = lines.collect();
             format!("const {name}: &str = \"{}\";", lines.join("\\n"))
         }
         Form::Returned => {
-            format!("fn {name}() -> Vec<&'static str> {{ vec!{} }}", texts("", ""))
+            format!(
+                "fn {name}() -> Vec<&'static str> {{ vec!{} }}",
+                texts("", "")
+            )
         }
         Form::Table => format!(
             "const {name}: &[&[&str]] = &[&[\"0.0\"], &{}, &[\"1.0\"]];",

@@ -50,13 +50,18 @@ mod tests {
     /// nothing less often.
     fn wrong(before: &Story, after: &Story, told: &Story, said_before: usize) -> Option<String> {
         let [before, after, all] = [before, after, told].map(|story| counts(story));
-        let of = |counts: &BTreeMap<String, usize>, number: &String| counts.get(number).copied().unwrap_or(0);
+        let of = |counts: &BTreeMap<String, usize>, number: &String| {
+            counts.get(number).copied().unwrap_or(0)
+        };
         for (number, count) in &all {
             if *count > of(&before, number).max(of(&after, number)) {
                 return Some(format!("{number} is told {count} times"));
             }
         }
-        for number in before.keys().filter(|number| after.contains_key(number.as_str())) {
+        for number in before
+            .keys()
+            .filter(|number| after.contains_key(number.as_str()))
+        {
             if of(&all, number) < of(&before, number).min(of(&after, number)) {
                 return Some(format!("{number} is missing"));
             }

@@ -7,6 +7,7 @@ use std::rc::Rc;
 
 use framestep::durable::{is_recorded_by, record, replay};
 
+use crate::places::GoneOver;
 use crate::places::note::{self, Here};
 use crate::places::watch;
 use crate::script::ScriptCell;
@@ -109,6 +110,15 @@ pub(crate) fn note_turn(number: u16, is_next: bool) {
     with_current(|script| {
         if let Some(cell) = script {
             cell.note_turn(number, is_next);
+        }
+    });
+}
+
+/// Notes what a loop goes over, for a script whose saves tell it.
+pub(crate) fn note_loop(note: impl FnOnce(&mut GoneOver)) {
+    with_current(|script| {
+        if let Some(cell) = script {
+            cell.note_loop(note);
         }
     });
 }

@@ -236,6 +236,14 @@ pub(super) fn is_labelled(tokens: TokenStream) -> bool {
 }
 
 impl List {
+    /// What tells it from other constants.
+    pub(super) fn text(&self) -> String {
+        match &self.source {
+            Source::Items(items) => quote!(#(#items),*).to_string(),
+            Source::Constant(value) => value.to_token_stream().to_string(),
+        }
+    }
+
     /// The list as an expression, for the loop of this number.
     pub(super) fn expression(&self, of: u16, root: &Root) -> TokenStream {
         let order = match self.order {

@@ -33,9 +33,9 @@ struct List {
     elsewhere: Vec<(u32, u32)>,
 }
 
-/// The lists that loops of a script go over, by the statements of now.
+/// The lists that loops of a script go over, by the statements of now, and their numbers in the table.
 #[derive(Default)]
-pub(super) struct Lists(BTreeMap<u32, List>);
+pub(super) struct Lists(BTreeMap<(u32, u32), List>);
 
 impl Lists {
     pub(super) fn of(difference: &Difference, old: &[Place], places: Places) -> Self {
@@ -49,7 +49,7 @@ impl Lists {
             let of = u32::from(place.parent);
             is_list.then(|| {
                 (
-                    of,
+                    (of, number),
                     List::of(difference, [(old, then), (all, number)], place.order()),
                 )
             })
@@ -58,7 +58,7 @@ impl Lists {
     }
 
     fn begin(&mut self, of: u32, is_next: bool) {
-        if let Some(list) = self.0.get_mut(&of) {
+        for (_, list) in self.0.range_mut((of, 0)..=(of, u32::MAX)) {
             let turn = list.turn.filter(|_| is_next);
             list.turn = Some(turn.map_or(0, |turn| turn.saturating_add(1)));
         }
@@ -84,9 +84,16 @@ impl List {
                 .ok()
                 .and_then(|at| u32::try_from(at).ok())
         };
+        let is_unsure = matches!(order, Order::Forward | Order::Any);
         let (mut known, mut latest, mut are_here) = (0_u32, None, true);
         let items = news.iter().map(|&place| {
-            let status = difference.then(place);
+            let status = match difference.then(place) {
+                // What in it has changed is not known.
+                Match::Changed(_) if is_unsure && new[place as usize].is_list_of_lists() => {
+                    Match::None
+                }
+                status => status,
+            };
             let place_then = status.other().unwrap_or(0);
             let then = at(&olds, place_then);
             if status != Match::None {
@@ -149,7 +156,8 @@ impl Aligned {
     fn lists_around(&self, now: u32) -> impl Iterator<Item = (u32, &List)> {
         let first = if self.lists.0.is_empty() { 0 } else { now };
         self.around(first)
-            .filter_map(|of| Some((of, self.lists.0.get(&of)?)))
+            .flat_map(|of| self.lists.0.range((of, 0)..=(of, u32::MAX)))
+            .map(|((of, _), list)| (*of, list))
     }
 
     /// The statements around one of now.

@@ -12,6 +12,7 @@ mod effects;
 mod holds;
 mod items;
 mod lists;
+mod loops;
 mod pending;
 
 pub(crate) use self::cell::Realigned;
@@ -30,12 +31,13 @@ use crate::journal::{
     Found, Journal, Kind, Known, Marks, NamedWait, Site, SiteId, Sites, StopLines,
 };
 use crate::places::table::{Place, Places};
-use crate::places::{Difference, Match, Turns};
+use crate::places::{Difference, GoneOver, Match, Turns};
 use crate::script::aligned::changes::Changes;
 use crate::script::aligned::doubts::Reached;
 use crate::script::aligned::holds::Holds;
 use crate::script::aligned::items::Items;
 use crate::script::aligned::lists::Lists;
+use crate::script::aligned::loops::LoopsThen;
 
 /// How many calls may be passed or skipped without one that is recorded. More, and the code that is new
 /// is a loop that never comes to where the script was.
@@ -92,6 +94,8 @@ pub(crate) struct Aligned {
     shifts: Shifts,
     items: Items,
     lists: Lists,
+    /// What the loops of the save had gone over, and what those without such a number may be told by.
+    loops_then: LoopsThen,
     /// What this build writes as the value of the next entry.
     written: Option<Bytes>,
     holds: Holds,
@@ -124,11 +128,13 @@ pub(crate) struct Outcome {
 impl Aligned {
     pub(crate) fn new(
         (difference, old, places): (Difference, &[Place], Places),
+        sites: &Sites,
         journal: &Journal,
         marks: &Marks,
         saved: Vec<NamedWait>,
         asked: BTreeMap<u32, Bytes>,
         stop_lines_then: StopLines,
+        gone_over: &GoneOver,
     ) -> Self {
         let (mut entries, mut values) = (Vec::new(), 0);
         journal.each(|entry| {
@@ -147,6 +153,10 @@ impl Aligned {
             });
         });
         let lists = Lists::of(&difference, old, places);
+        let saved_at = saved
+            .iter()
+            .filter_map(|wait| Some(sites.get(wait.site)?.place));
+        let loops_then = LoopsThen::of(gone_over, &difference, [old, places.all()], saved_at);
         Aligned {
             difference,
             places,
@@ -170,6 +180,7 @@ impl Aligned {
             shifts: Shifts::default(),
             items: Items::default(),
             lists,
+            loops_then,
             written: None,
             holds: Holds::default(),
             changes: Changes::default(),
