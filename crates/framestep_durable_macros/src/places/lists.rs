@@ -236,6 +236,11 @@ pub(super) fn is_labelled(tokens: TokenStream) -> bool {
 }
 
 impl List {
+    /// Whether its items stand in the script.
+    pub(super) fn is_in_code(&self) -> bool {
+        matches!(self.source, Source::Items(_))
+    }
+
     /// What tells it from other constants.
     pub(super) fn text(&self) -> String {
         match &self.source {

@@ -140,7 +140,8 @@ fn tells_item(repeats: &ExprForLoop) -> bool {
     let is_counted = matches!(over, Expr::Range(_));
     let is_ignored = matches!(&*repeats.pat, Pat::Wild(_));
     let by_reference = has_word(repeats.pat.to_token_stream(), "ref");
-    !is_counted && !is_ignored && !by_reference
+    let has_labels = has_word(repeats.expr.to_token_stream(), "labelled");
+    !is_counted && !is_ignored && !by_reference && !has_labels
 }
 
 fn has_word(tokens: TokenStream, word: &str) -> bool {

@@ -211,14 +211,17 @@ impl<'a> Places<'a> {
                 let note = self.note(number, &stmt);
                 block.stmts.push(note);
                 let goes_over = self.goes_over(number, &stmt);
-                let is_told = goes_over.is_some_and(|list| list.order == Order::Items);
+                let goes_over = goes_over.filter(|list| list.order == Order::Items);
+                let is_told = goes_over.is_some();
                 if !is_told {
                     self.note_lookups(number, &stmt);
                 }
                 self.within(number, |this| this.visit_stmt_mut(&mut stmt));
-                if !is_told {
+                // What a constant is, its items say as well.
+                if goes_over.is_none_or(|list| list.is_in_code()) {
                     block.stmts.extend(self.tell_turns(number, &mut stmt));
-                } else {
+                }
+                if is_told {
                     block.stmts.push(self.note_by("begin_turns", number, &stmt));
                     let turn = self.note_by("begin_turn", number, &stmt);
                     if let Stmt::Expr(Expr::ForLoop(repeats), _) = &mut stmt {

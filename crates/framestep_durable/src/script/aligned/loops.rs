@@ -46,16 +46,22 @@ impl LoopsThen {
         let loops = loops.into_iter().filter_map(|then| {
             let now = difference.now(then).other()?;
             let (old_place, new_place) = (old.get(then as usize)?, new.get(now as usize)?);
+            let [list_then, list_now] =
+                [(old, then), (new, now)].map(|(of, at)| Items::of_table(of, at));
+            if list_then != Items::Unknown && list_now != Items::Unknown {
+                // The difference of the tables says it.
+                return None;
+            }
             let run = gone_over.of(then).filter(|of| of.items != 0);
             let items = match run {
                 Some(run) => Items::Run(run.turns, run.items),
-                None => Items::of_table(old, then),
+                None => list_then,
             };
             let is_loop = new_place.is_loop || items != Items::Unknown;
             is_loop.then(|| LoopThen {
                 now,
                 items,
-                items_now: Items::of_table(new, now),
+                items_now: list_now,
                 is_alike: old_place.head == new_place.head,
             })
         });
@@ -91,7 +97,6 @@ impl Items {
                 let fold = |hash, item: &u32| with_item(hash, (*item).max(1));
                 Some(begun.is_some_and(|begun| begun.iter().fold(0, fold) == *items))
             }
-            // The difference of the tables says it.
             (Items::List(_), Items::List(_)) | (Items::Unknown, Items::Unknown) => None,
             // Of the same code, `Debug` was derived since.
             (Items::Unknown, _) => (!is_alike).then_some(false),
