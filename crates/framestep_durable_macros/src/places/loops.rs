@@ -49,6 +49,15 @@ fn may_wait(tokens: TokenStream) -> bool {
 }
 
 impl Places<'_> {
+    /// Notes the constants that a loop looks its items up in.
+    pub(super) fn note_lookups(&mut self, number: u16, stmt: &Stmt) {
+        if number != 0 && self.has_lists {
+            let lists = looked_up_in(&self.names, stmt);
+            self.lists
+                .extend(lists.into_iter().map(|list| (number, list)));
+        }
+    }
+
     /// Makes a loop tell what it goes over, unless a table or labels do. What has to stand before it.
     pub(super) fn tell_turns(&self, number: u16, stmt: &mut Stmt) -> Option<Stmt> {
         let Stmt::Expr(expr, _) = &mut *stmt else {
@@ -196,7 +205,7 @@ fn looks_up(local: &Local) -> bool {
 }
 
 /// The constants that the body of a loop looks something up in, apart from what its turns tell.
-pub(super) fn looked_up_in(names: &Names, stmt: &Stmt) -> Vec<List> {
+fn looked_up_in(names: &Names, stmt: &Stmt) -> Vec<List> {
     struct Finds<'a> {
         names: &'a Names,
         found: Vec<List>,

@@ -20,7 +20,7 @@ use syn::{BinOp, Block, Expr, ExprAsync, Macro, Pat, Path, Result, Stmt, Token, 
 
 use crate::arguments::Root;
 use crate::places::lists::{List, Names, Order, is_labelled};
-use crate::places::loops::{is_loop, looked_up_in, turns_of};
+use crate::places::loops::{is_loop, turns_of};
 use crate::places::text::{Text, head_of, may_call, may_change, shape_of};
 
 /// An entry of the table.
@@ -248,15 +248,6 @@ impl<'a> Places<'a> {
         }
         self.lists.push((number, list.clone()));
         Some(list)
-    }
-
-    /// Notes the constants that a loop looks its items up in.
-    fn note_lookups(&mut self, number: u16, stmt: &Stmt) {
-        if number != 0 && self.has_lists {
-            let lists = looked_up_in(&self.names, stmt);
-            self.lists
-                .extend(lists.into_iter().map(|list| (number, list)));
-        }
     }
 
     /// An expression that stands for a block: that of an arm.
