@@ -1,7 +1,7 @@
 //! Loops over what no table tells: lists that functions return, one of several in a constant, indices and queues. A
 //! save in the loop goes on if its turns so far were of the same items.
 
-use super::{Story, loads, say, talks};
+use super::{Story, loads, talks};
 
 /// Three lines of 0.8 seconds in a list that a function returns, then one of 0.5. `$loop` goes over it.
 macro_rules! returned {
