@@ -40,8 +40,10 @@ impl Module {
 
     /// What is told: a text, and for which items.
     fn told(&self, number: u32, text: u32) -> String {
-        let items: String = self.loops.iter().map(|of| format!(", item_{of}")).collect();
-        format!("&[\"{number}.{text}\"{items}]")
+        let text = format!("\"{number}.{text}\"");
+        let items = self.loops.iter().map(|of| format!("item_{of}"));
+        let parts: Vec<String> = std::iter::once(text).chain(items).collect();
+        format!("&[{}]", parts.join(", "))
     }
 
     fn block(&mut self, block: &Block) {

@@ -76,15 +76,10 @@ impl GoneOver {
     }
 
     /// The same of those in which one of these statements stands.
-    pub(crate) fn around(
-        &self,
-        statements: &[Place],
-        places: impl Iterator<Item = u32> + Clone,
-    ) -> Self {
+    pub(crate) fn around(&self, statements: &[Place], places: &[u32]) -> Self {
         let is_around = |of: &&Loop| {
-            places
-                .clone()
-                .any(|place| around(statements, place).any(|around| around == of.place))
+            let mut places = places.iter();
+            places.any(|&place| around(statements, place).any(|around| around == of.place))
         };
         let left: Vec<Loop> = self.all().iter().filter(is_around).copied().collect();
         GoneOver((!left.is_empty()).then(|| Rc::new(left)))

@@ -23,7 +23,7 @@ use crate::journal::{Found, Journal, NamedWait, SiteId, Sites};
 use crate::places::Difference;
 use crate::places::gone_over::Loop;
 use crate::replay::compare::compare;
-use crate::script::aligned::Aligned;
+use crate::script::aligned::{Aligned, LoopsThen};
 use crate::script::{ScriptCell, ScriptImage, Shared, WaitImage, context, hand_over};
 
 impl Shared {
@@ -230,7 +230,8 @@ fn compare_loops(
     let sites = cell.shared().sites.sites();
     let waits = image.waits.iter();
     let places = waits.filter_map(|wait| Some(sites.get(numbers.named(wait).site)?.place));
-    let saved = image.gone_over.around(image.statements.list(), places);
+    let places: Vec<u32> = places.collect();
+    let saved = image.gone_over.around(image.statements.list(), &places);
     let now = cell.gone_over();
     let is_same = |of: &Loop| of.items == 0 || now.of(of.place) == Some(*of);
     if saved.all().iter().all(is_same) {
@@ -278,16 +279,13 @@ fn replay_aligned(
     let difference = Difference::of(image.statements.list(), places.all(), &awaited);
     let stop_lines = image.stop_lines.clone();
     let (journal, marks) = (cell.journal(), &image.marks);
+    let tables = [image.statements.list(), places.all()];
+    let loops = LoopsThen::of(&image.gone_over, &difference, tables, &awaited);
     let code = (difference, image.statements.list(), places);
     let asked = image.questions();
     let asked = asked.map(|(wait, of)| (wait.number, of.content.value().clone()));
     let asked = asked.collect();
-    let sites = cell.shared().sites.sites();
-    let gone_over = &image.gone_over;
-    let aligned = Aligned::new(
-        code, &sites, &journal, marks, saved, asked, stop_lines, gone_over,
-    );
-    drop(sites);
+    let aligned = Aligned::new(code, &journal, marks, saved, asked, stop_lines, loops);
     cell.begin_aligned(aligned);
     cell.tell_questions_apart(image.has_like_questions());
     let replayed = poll_until(cell, &|| cell.goes_on_aligned(), &|entry| {

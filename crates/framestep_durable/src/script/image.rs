@@ -207,9 +207,12 @@ impl ScriptImage {
         if self.marks.is_empty() {
             self.marks = self.journal.marks(sites);
         }
-        let waits = self.waits.iter();
-        let places = waits.filter_map(|wait| Some(sites.get(wait.named.site)?.place));
-        self.gone_over = self.gone_over.around(self.statements.list(), places);
+        if !self.gone_over.all().is_empty() {
+            let waits = self.waits.iter();
+            let places = waits.filter_map(|wait| Some(sites.get(wait.named.site)?.place));
+            let places: Vec<u32> = places.collect();
+            self.gone_over = self.gone_over.around(self.statements.list(), &places);
+        }
     }
 
     pub(crate) fn has_begun_if_it_has_done_something(&self) -> bool {

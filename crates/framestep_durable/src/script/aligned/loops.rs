@@ -31,18 +31,18 @@ struct LoopThen {
 }
 
 /// The loops in which the script waited, as far as this build has them.
-#[derive(Default)]
-pub(super) struct LoopsThen(Vec<LoopThen>);
+pub(crate) struct LoopsThen(Vec<LoopThen>);
 
 impl LoopsThen {
     /// Those around the statements `waits` of the earlier build.
-    pub(super) fn of(
+    pub(crate) fn of(
         gone_over: &GoneOver,
         difference: &Difference,
         [old, new]: [&[Place]; 2],
-        waits: impl Iterator<Item = u32>,
+        waits: &[u32],
     ) -> Self {
-        let loops: BTreeSet<u32> = waits.flat_map(|wait| around(old, wait)).collect();
+        let loops = waits.iter().flat_map(|&wait| around(old, wait));
+        let loops: BTreeSet<u32> = loops.collect();
         let loops = loops.into_iter().filter_map(|then| {
             let now = difference.now(then).other()?;
             let (old_place, new_place) = (old.get(then as usize)?, new.get(now as usize)?);
@@ -58,7 +58,7 @@ impl LoopsThen {
                 None => list_then,
             };
             let is_loop = new_place.is_loop || items != Items::Unknown;
-            is_loop.then(|| LoopThen {
+            is_loop.then_some(LoopThen {
                 now,
                 items,
                 items_now: list_now,

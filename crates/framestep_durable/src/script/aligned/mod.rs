@@ -18,6 +18,7 @@ mod pending;
 pub(crate) use self::cell::Realigned;
 pub(crate) use self::changes::{Change, ChangeKind};
 pub(crate) use self::holds::{Hold, Holders};
+pub(crate) use self::loops::LoopsThen;
 
 use std::collections::BTreeMap;
 use std::mem;
@@ -31,13 +32,12 @@ use crate::journal::{
     Found, Journal, Kind, Known, Marks, NamedWait, Site, SiteId, Sites, StopLines,
 };
 use crate::places::table::{Place, Places};
-use crate::places::{Difference, GoneOver, Match, Turns};
+use crate::places::{Difference, Match, Turns};
 use crate::script::aligned::changes::Changes;
 use crate::script::aligned::doubts::Reached;
 use crate::script::aligned::holds::Holds;
 use crate::script::aligned::items::Items;
 use crate::script::aligned::lists::Lists;
-use crate::script::aligned::loops::LoopsThen;
 
 /// How many calls may be passed or skipped without one that is recorded. More, and the code that is new
 /// is a loop that never comes to where the script was.
@@ -128,13 +128,12 @@ pub(crate) struct Outcome {
 impl Aligned {
     pub(crate) fn new(
         (difference, old, places): (Difference, &[Place], Places),
-        sites: &Sites,
         journal: &Journal,
         marks: &Marks,
         saved: Vec<NamedWait>,
         asked: BTreeMap<u32, Bytes>,
         stop_lines_then: StopLines,
-        gone_over: &GoneOver,
+        loops_then: LoopsThen,
     ) -> Self {
         let (mut entries, mut values) = (Vec::new(), 0);
         journal.each(|entry| {
@@ -153,10 +152,6 @@ impl Aligned {
             });
         });
         let lists = Lists::of(&difference, old, places);
-        let saved_at = saved
-            .iter()
-            .filter_map(|wait| Some(sites.get(wait.site)?.place));
-        let loops_then = LoopsThen::of(gone_over, &difference, [old, places.all()], saved_at);
         Aligned {
             difference,
             places,
