@@ -16,6 +16,8 @@ struct Item {
     /// The item as a statement of the earlier build.
     place_then: u32,
     /// Whether this item and those before it are exactly those that the earlier list had up to it, and new ones.
+    has_all_before: bool,
+    /// The same, and whether it was the last of them: a turn that has begun may have yet to do what it does.
     is_in_order: bool,
 }
 
@@ -108,7 +110,10 @@ impl List {
                     then.or(Some(u32::MAX))
                 },
                 place_then,
-                is_in_order: are_here && latest.is_none_or(|latest| latest + 1 == known),
+                has_all_before: are_here && latest.is_none_or(|latest| latest + 1 == known),
+                is_in_order: are_here
+                    && latest.is_none_or(|latest| latest + 1 == known)
+                    && (status == Match::None || then == latest),
             }
         });
         let items: Vec<Item> = items.collect();
@@ -118,7 +123,7 @@ impl List {
         let is_kept = may_grow
             && items.len() >= olds.len()
             && numbered.all(|(now, item)| item.then == if now < count { Some(now) } else { None });
-        let are_all_here = items.last().is_some_and(|last| last.is_in_order);
+        let are_all_here = items.last().is_some_and(|last| last.has_all_before);
         let elsewhere = difference.doubts.elsewhere.iter();
         let elsewhere =
             elsewhere.filter_map(|pair| Some((at(&olds, pair.then)?, at(&news, pair.now)?)));

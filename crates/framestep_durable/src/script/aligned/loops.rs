@@ -6,7 +6,7 @@ use crate::journal::Found;
 use crate::places::gone_over::{around, with_item};
 use crate::places::lists::Order;
 use crate::places::table::Place;
-use crate::places::{Difference, GoneOver};
+use crate::places::{Difference, GoneOver, Match};
 use crate::script::aligned::Aligned;
 
 /// What is known of the items of a loop.
@@ -43,6 +43,10 @@ impl LoopsThen {
     ) -> Self {
         let loops = waits.iter().flat_map(|&wait| around(old, wait));
         let loops: BTreeSet<u32> = loops.collect();
+        let items_then = |then, list| {
+            let run = gone_over.of(then).filter(|of| of.items != 0);
+            run.map_or(list, |run| Items::Run(run.turns, run.items))
+        };
         let loops = loops.into_iter().filter_map(|then| {
             let now = difference.now(then).other()?;
             let (old_place, new_place) = (old.get(then as usize)?, new.get(now as usize)?);
@@ -52,11 +56,7 @@ impl LoopsThen {
                 // The difference of the tables says it.
                 return None;
             }
-            let run = gone_over.of(then).filter(|of| of.items != 0);
-            let items = match run {
-                Some(run) => Items::Run(run.turns, run.items),
-                None => list_then,
-            };
+            let items = items_then(then, list_then);
             let is_loop = new_place.is_loop || items != Items::Unknown;
             is_loop.then_some(LoopThen {
                 now,
@@ -65,7 +65,28 @@ impl LoopsThen {
                 is_alike: old_place.head == new_place.head,
             })
         });
-        LoopsThen(loops.collect())
+        let mut loops: Vec<LoopThen> = loops.collect();
+        // A loop of another kind in the place of one that is gone.
+        for &wait in waits {
+            let Some(wait_now) = difference.now(wait).other() else {
+                continue;
+            };
+            let gone = around(old, wait).filter(|&then| difference.now(then) == Match::None);
+            let gone = gone.map(|then| items_then(then, Items::of_table(old, then)));
+            let gone = gone.filter(|items| *items != Items::Unknown);
+            let is_new = |now: &u32| {
+                let place = new.get(*now as usize);
+                difference.then(*now) == Match::None && place.is_some_and(|place| place.is_loop)
+            };
+            let is_new = around(new, wait_now).filter(is_new);
+            loops.extend(gone.zip(is_new).map(|(items, now)| LoopThen {
+                now,
+                items,
+                items_now: Items::of_table(new, now),
+                is_alike: false,
+            }));
+        }
+        LoopsThen(loops)
     }
 }
 
@@ -97,7 +118,9 @@ impl Items {
                 let fold = |hash, item: &u32| with_item(hash, (*item).max(1));
                 Some(begun.is_some_and(|begun| begun.iter().fold(0, fold) == *items))
             }
-            (Items::List(_), Items::List(_)) | (Items::Unknown, Items::Unknown) => None,
+            // Of loops that are not the same one, the turns are not known.
+            (Items::List(list), Items::List(others)) => Some(list == others),
+            (Items::Unknown, Items::Unknown) => None,
             // Of the same code, `Debug` was derived since.
             (Items::Unknown, _) => (!is_alike).then_some(false),
             (_, Items::Unknown) => Some(false),
