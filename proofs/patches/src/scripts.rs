@@ -57,7 +57,7 @@ macro_rules! case {
     };
 }
 
-#[allow(unused_imports, clippy::all, clippy::pedantic)]
+#[allow(unused, clippy::all, clippy::pedantic)]
 mod generated {
     use super::*;
 
