@@ -2,10 +2,14 @@
 
 pub use serde;
 
+pub use crate::places::gone_over::{HidesItem, Item, TellsItem};
 pub use crate::places::lists::{
     AllPlaces, Counts, Hides, Items, List, Order, Tells, Value, with_items,
 };
-pub use crate::places::note::{At, Branch, InPlace, begin_turn, begin_turns, note_place, place_of};
+pub use crate::places::note::{
+    At, Branch, InPlace, begin_loop, begin_turn, begin_turns, item_of_loop, note_place, place_of,
+    turn_of_loop,
+};
 pub use crate::places::table::{AddsLists, Place, Places};
 pub use crate::places::watch::{Running, Watched, watch_this_thread};
 pub use crate::script::caller::promises_outside;

@@ -2,18 +2,36 @@
 
 /// Also what the modules of the scripts import.
 #[allow(unused_imports)]
-pub(crate) use framestep_durable::prelude::*;
+pub(crate) use framestep_durable::{place, prelude::*};
 
 pub(crate) type Story = Vec<String>;
 
 pub(crate) const KEY: Signal<()> = signal("key");
 
-pub(crate) fn tell(text: &str) {
-    let text = text.to_owned();
+/// An entry of a list.
+#[derive(Debug)]
+#[expect(dead_code, reason = "what is not told")]
+pub(crate) struct Entry {
+    pub(crate) of: u32,
+    pub(crate) text: &'static str,
+}
+
+/// One that does not say what it is.
+pub(crate) struct Bare(pub(crate) &'static str);
+
+/// The number of an item, whatever its text.
+pub(crate) fn number_of(item: &str) -> u32 {
+    let (number, _) = item.split_once('.').expect("an item");
+    number.parse().expect("a number")
+}
+
+/// A text, and the items of the lists around it.
+pub(crate) fn tell(text: &[&str]) {
+    let text = text.join(":");
     with(move |story: &mut Story| story.push(text));
 }
 
-pub(crate) async fn line(text: &str, frames: u64) {
+pub(crate) async fn line(text: &[&str], frames: u64) {
     tell(text);
     wait_frames(frames).await;
 }
@@ -39,7 +57,7 @@ macro_rules! case {
     };
 }
 
-#[allow(unused_imports, clippy::all, clippy::pedantic)]
+#[allow(unused, clippy::all, clippy::pedantic)]
 mod generated {
     use super::*;
 

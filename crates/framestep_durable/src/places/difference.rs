@@ -124,7 +124,8 @@ impl Difference {
 
     /// Whether both builds know the list that a loop goes over: then its items say how it goes round.
     fn has_lists(&self, now: u32, old: &[Place], new: &[Place]) -> bool {
-        let mut lists = numbers(new).filter(|&number| at(new, number).is_list());
+        let is_list = |number: &u32| at(new, *number).is_list() && at(new, *number).tells_turns();
+        let mut lists = numbers(new).filter(is_list);
         let list = lists.find(|&number| u32::from(at(new, number).parent) == now);
         let then = list.and_then(|list| self.then(list).other());
         then.is_some_and(|then| at(old, then).is_list())

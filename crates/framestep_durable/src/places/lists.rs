@@ -73,7 +73,11 @@ const MOST_ITEMS: usize = 1_000;
 /// What an entry of a table is beside a statement.
 const LIST: u16 = 0x115D;
 const ITEM: u16 = 0x173E;
+const ITEM_WITH_LISTS: u16 = 0x173F;
 const LIST_TEXT: u32 = 0x9E37_79B1;
+
+/// A bit of the words of an item in which there are lists again.
+const HAS_LISTS: u32 = 1 << 31;
 
 /// The statements of a script, and behind them its lists.
 #[must_use]
@@ -103,7 +107,13 @@ pub fn with_items(statements: &[Place], lists: &[List]) -> Vec<Place> {
         for (text, sketch) in items {
             let [a, b, c, d] = text.to_le_bytes();
             let head = u16::from_le_bytes([a ^ c, b ^ d]);
-            all.push(Place::new(text, sketch, [head, ITEM, number], around.line));
+            let shape = if sketch & HAS_LISTS == 0 {
+                ITEM
+            } else {
+                ITEM_WITH_LISTS
+            };
+            let sketch = sketch & !HAS_LISTS;
+            all.push(Place::new(text, sketch, [head, shape, number], around.line));
         }
     }
     all
@@ -125,9 +135,19 @@ impl Place {
         }
     }
 
+    /// Of a list of this build, whether its items say how the loop goes round.
+    pub(crate) fn tells_turns(&self) -> bool {
+        matches!(self.order(), Order::Items | Order::Forward)
+    }
+
+    /// Whether it is an item in which there are lists again.
+    pub(crate) fn is_list_of_lists(&self) -> bool {
+        self.shape == ITEM_WITH_LISTS
+    }
+
     /// Whether it is neither a list nor an item.
     pub(crate) fn is_statement(&self) -> bool {
-        !self.is_list() && self.shape != ITEM
+        !self.is_list() && self.shape != ITEM && self.shape != ITEM_WITH_LISTS
     }
 }
 
@@ -230,7 +250,7 @@ impl<T: Counted + ?Sized> Counted for &T {
 }
 
 /// What an item tells. Addresses do not count: those of functions are others in each run.
-fn told(item: &dyn Debug) -> (u32, u32) {
+pub(crate) fn told(item: &dyn Debug) -> (u32, u32) {
     let text = format!("{item:?}");
     let mut hash = FNV;
     let mut parts = Vec::new();
@@ -240,5 +260,7 @@ fn told(item: &dyn Debug) -> (u32, u32) {
             parts.push(part);
         }
     }
-    (hash, Sketch::of_parts(&parts).0)
+    let has_lists = parts.iter().any(|part| part.contains('['));
+    let flag = if has_lists { HAS_LISTS } else { 0 };
+    (hash, Sketch::of_parts(&parts).0 | flag)
 }

@@ -48,6 +48,23 @@ pub fn begin_turn(number: u16) {
     context::note_turn(number, true);
 }
 
+/// Notes that a loop begins whose save tells what it has gone over.
+pub fn begin_loop(number: u16) {
+    context::note_loop(|loops| loops.begin(u32::from(number)));
+}
+
+/// Notes that the next turn of it begins.
+pub fn turn_of_loop(number: u16) {
+    context::note_loop(|loops| loops.turn(u32::from(number)));
+}
+
+/// Notes what the turn is about, if that is told.
+pub fn item_of_loop(number: u16, told: u32) {
+    if told != 0 {
+        context::note_loop(|loops| loops.item(u32::from(number), told));
+    }
+}
+
 /// A statement, for the item of now.
 #[cfg_attr(not(debug_assertions), inline(always))]
 #[must_use]

@@ -21,8 +21,9 @@ use crate::bytes::{Content, dispose, message_of, quiet};
 use crate::events::Question;
 use crate::journal::{Found, Journal, NamedWait, SiteId, Sites};
 use crate::places::Difference;
+use crate::places::gone_over::Loop;
 use crate::replay::compare::compare;
-use crate::script::aligned::Aligned;
+use crate::script::aligned::{Aligned, LoopsThen};
 use crate::script::{ScriptCell, ScriptImage, Shared, WaitImage, context, hand_over};
 
 impl Shared {
@@ -102,6 +103,9 @@ impl Shared {
                     Reads::Aligned => replay_aligned(&cell, image, numbers, save),
                 };
                 typed.extend(cell.noted());
+                if let (Ok(()), Reads::Exactly, false) = (&replayed, reads, compares_lines) {
+                    replayed = compare_loops(&cell, image, numbers);
+                }
             }
             let compared = replayed.and_then(|()| compare(&cell, &typed, image, save));
             // The cell is in no list of the runtime yet, so dropping it undoes the replay: the runtime is as it
@@ -214,6 +218,30 @@ fn replay_journal(
     compare(&saved, &cell.awaited())
 }
 
+/// Compares what the loops in which a script waits have gone over. Both builds have the same statements.
+fn compare_loops(
+    cell: &ScriptCell,
+    image: &ScriptImage,
+    numbers: &SiteNumbers,
+) -> Result<(), Found> {
+    if image.gone_over.all().is_empty() {
+        return Ok(());
+    }
+    let sites = cell.shared().sites.sites();
+    let waits = image.waits.iter();
+    let places = waits.filter_map(|wait| Some(sites.get(numbers.named(wait).site)?.place));
+    let places: Vec<u32> = places.collect();
+    let saved = image.gone_over.around(image.statements.list(), &places);
+    let now = cell.gone_over();
+    let is_same = |of: &Loop| of.items == 0 || now.of(of.place) == Some(*of);
+    if saved.all().iter().all(is_same) {
+        return Ok(());
+    }
+    Err(Found::OtherItems {
+        entry: cell.replayed(),
+    })
+}
+
 /// A pending question that says what another one of the save says.
 fn other_question(cell: &ScriptCell, image: &ScriptImage, numbers: &SiteNumbers) -> Option<Found> {
     let questions = cell.questions();
@@ -251,11 +279,13 @@ fn replay_aligned(
     let difference = Difference::of(image.statements.list(), places.all(), &awaited);
     let stop_lines = image.stop_lines.clone();
     let (journal, marks) = (cell.journal(), &image.marks);
+    let tables = [image.statements.list(), places.all()];
+    let loops = LoopsThen::of(&image.gone_over, &difference, tables, &awaited);
     let code = (difference, image.statements.list(), places);
     let asked = image.questions();
     let asked = asked.map(|(wait, of)| (wait.number, of.content.value().clone()));
     let asked = asked.collect();
-    let aligned = Aligned::new(code, &journal, marks, saved, asked, stop_lines);
+    let aligned = Aligned::new(code, &journal, marks, saved, asked, stop_lines, loops);
     cell.begin_aligned(aligned);
     cell.tell_questions_apart(image.has_like_questions());
     let replayed = poll_until(cell, &|| cell.goes_on_aligned(), &|entry| {

@@ -17,7 +17,7 @@ use crate::script::{EndedImage, GuardImage};
 
 const MARK: [u8; 8] = *b"framestp";
 /// The version of the bytes that are written here and by the executor. It changes whenever they do.
-const FORMAT: u32 = 8;
+const FORMAT: u32 = 9;
 /// Files also have numbers of phases, which depend on how many there are.
 #[expect(clippy::cast_possible_truncation, reason = "a handful of phases")]
 const VERSION: u32 = 10 * FORMAT + Phase::NAMED.len() as u32;

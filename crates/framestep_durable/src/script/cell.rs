@@ -16,8 +16,8 @@ use crate::events::{Carried, Events, Loss, WaitOf};
 use crate::ids::{Birth, NamedScript, OwnerId, ScriptId};
 use crate::journal::long::Length;
 use crate::journal::{Journal, Known, Marks, Once, Sites, StopLines};
-use crate::places::Table;
 use crate::places::note::{self, Here};
+use crate::places::{GoneOver, Table};
 use crate::script::aligned::{Aligned, Hold, Realigned};
 use crate::script::cursor::Replay;
 use crate::script::waker_uses::WakerUses;
@@ -105,6 +105,8 @@ pub(crate) struct ChapterState {
     pub(crate) waits: Waits,
     /// Which lines have stopped the scripts that it has joined.
     pub(crate) stop_lines: StopLines,
+    /// What its loops have gone over.
+    pub(crate) gone_over: GoneOver,
     /// What the script has done once in its life.
     pub(crate) once: Once,
     /// A hash of what was before the chapter: of earlier chapters, and of the script that has made this
@@ -157,6 +159,7 @@ impl ScriptCell {
                 journal,
                 waits: Waits::default(),
                 stop_lines: StopLines::default(),
+                gone_over: GoneOver::default(),
                 once: Once::default(),
                 history: 0,
                 has_begun: false,
@@ -291,6 +294,7 @@ impl ScriptCell {
             state: Content::Compact(chapter.state.clone()),
             journal: chapter.journal.clone(),
             stop_lines: chapter.stop_lines.clone(),
+            gone_over: chapter.gone_over.clone(),
             once: chapter.once.clone(),
             history: chapter.history,
             has_begun: chapter.has_begun,
@@ -420,6 +424,7 @@ impl ScriptCell {
         chapter.state = state;
         chapter.journal.restart();
         chapter.stop_lines = StopLines::default();
+        chapter.gone_over = GoneOver::default();
         chapter.has_begun = false;
         chapter.restarts_after_wait = false;
         drop(chapter);

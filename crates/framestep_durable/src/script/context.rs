@@ -5,6 +5,7 @@ use std::task::Context;
 
 use framestep::durable::{poll_recorded, record, replay, with_recorder};
 
+use crate::places::GoneOver;
 use crate::places::note::{self, Here};
 use crate::places::watch::{self, Before};
 use crate::script::ScriptCell;
@@ -81,4 +82,9 @@ pub fn unrecorded() -> Option<&'static str> {
 /// Notes that a loop over a list begins, or its next turn. Only a replay of changed code counts them.
 pub(crate) fn note_turn(number: u16, is_next: bool) {
     with_current(|script| script.note_turn(number, is_next));
+}
+
+/// Notes what a loop goes over, for a script whose saves tell it.
+pub(crate) fn note_loop(note: impl FnOnce(&mut GoneOver)) {
+    with_current(|script| script.note_loop(note));
 }

@@ -12,7 +12,7 @@ use crate::events::Given;
 use crate::events::questions::Question;
 use crate::ids::{Birth, Owned, OwnerId, ScriptId};
 use crate::journal::{Journal, Marks, NamedWait, Once, Sites, StopLines};
-use crate::places::{Table, Tables};
+use crate::places::{GoneOver, Table, Tables};
 use crate::script::JoinError;
 
 /// A shared image of a script, with its hash once a checksum has asked for it. A change copies what
@@ -163,6 +163,8 @@ pub(crate) struct ScriptImage {
     /// What its values say of themselves, in a file.
     pub(crate) marks: Marks,
     pub(crate) stop_lines: StopLines,
+    /// What its loops have gone over. In a file, those in which it waits.
+    pub(crate) gone_over: GoneOver,
     pub(crate) once: Once,
     /// A hash of what was before the chapter.
     pub(crate) history: u64,
@@ -204,6 +206,12 @@ impl ScriptImage {
         }
         if self.marks.is_empty() {
             self.marks = self.journal.marks(sites);
+        }
+        if !self.gone_over.all().is_empty() {
+            let waits = self.waits.iter();
+            let places = waits.filter_map(|wait| Some(sites.get(wait.named.site)?.place));
+            let places: Vec<u32> = places.collect();
+            self.gone_over = self.gone_over.around(self.statements.list(), &places);
         }
     }
 

@@ -236,6 +236,19 @@ pub(super) fn is_labelled(tokens: TokenStream) -> bool {
 }
 
 impl List {
+    /// Whether its items stand in the script.
+    pub(super) fn is_in_code(&self) -> bool {
+        matches!(self.source, Source::Items(_))
+    }
+
+    /// What tells it from other constants.
+    pub(super) fn text(&self) -> String {
+        match &self.source {
+            Source::Items(items) => quote!(#(#items),*).to_string(),
+            Source::Constant(value) => value.to_token_stream().to_string(),
+        }
+    }
+
     /// The list as an expression, for the loop of this number.
     pub(super) fn expression(&self, of: u16, root: &Root) -> TokenStream {
         let order = match self.order {

@@ -7,6 +7,7 @@
 //! poll several futures, and `async` blocks.
 
 mod lists;
+mod loops;
 mod text;
 
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
@@ -19,6 +20,7 @@ use syn::{BinOp, Block, Expr, ExprAsync, Macro, Pat, Path, Result, Stmt, Token, 
 
 use crate::arguments::Root;
 use crate::places::lists::{List, Names, Order, is_labelled};
+use crate::places::loops::{is_loop, turns_of};
 use crate::places::text::{Text, head_of, may_call, may_change, shape_of};
 
 /// An entry of the table.
@@ -209,8 +211,17 @@ impl<'a> Places<'a> {
                 let note = self.note(number, &stmt);
                 block.stmts.push(note);
                 let goes_over = self.goes_over(number, &stmt);
+                let goes_over = goes_over.filter(|list| list.order == Order::Items);
+                let is_told = goes_over.is_some();
+                if !is_told {
+                    self.note_lookups(number, &stmt);
+                }
                 self.within(number, |this| this.visit_stmt_mut(&mut stmt));
-                if goes_over.is_some_and(|list| list.order == Order::Items) {
+                // What a constant is, its items say as well.
+                if goes_over.is_none_or(|list| list.is_in_code()) {
+                    block.stmts.extend(self.tell_turns(number, &mut stmt));
+                }
+                if is_told {
                     block.stmts.push(self.note_by("begin_turns", number, &stmt));
                     let turn = self.note_by("begin_turn", number, &stmt);
                     if let Stmt::Expr(Expr::ForLoop(repeats), _) = &mut stmt {
@@ -447,34 +458,6 @@ fn is_random(mac: &Macro) -> bool {
     };
     let is_theirs = ["futures", "futures_util", "tokio"].contains(&&*first.ident.to_string());
     is_theirs && segments.len() > 1 && last.ident == "select" && !is_biased
-}
-
-fn is_loop(stmt: &Stmt) -> bool {
-    let expr = match stmt {
-        Stmt::Expr(expr, _) => expr,
-        Stmt::Local(local) => match &local.init {
-            Some(init) => &*init.expr,
-            None => return false,
-        },
-        Stmt::Item(_) | Stmt::Macro(_) => return false,
-    };
-    matches!(expr, Expr::ForLoop(_) | Expr::Loop(_) | Expr::While(_))
-}
-
-/// What decides how often a loop goes round, apart from its statements with places of their own: what it goes
-/// over, and what changes variables or leaves it.
-fn turns_of(mut stmt: Stmt) -> TokenStream {
-    struct Turns;
-    impl VisitMut for Turns {
-        fn visit_block_mut(&mut self, block: &mut Block) {
-            block.stmts.retain(|stmt| {
-                let decides = matches!(stmt, Stmt::Expr(..) | Stmt::Macro(_));
-                decides && !may_call(&stmt.to_token_stream())
-            });
-        }
-    }
-    Turns.visit_stmt_mut(&mut stmt);
-    stmt.into_token_stream()
 }
 
 /// Whether a statement is a call of a function whose result nothing uses, and whose arguments change nothing

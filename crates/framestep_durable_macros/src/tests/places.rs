@@ -250,6 +250,80 @@ fn a_loop_over_a_list_that_the_code_tells_is_known() {
     assert!(is_items("match 1 { _ => for x in LINES { say(x); } }"));
 }
 
+/// How many turns and items the loops of a body tell.
+fn told(body: &str) -> [usize; 2] {
+    let text = expanded("", &format!("async fn a() {{ {body} }}"));
+    let count = |note: &str| text.matches(&format!("__private::{note}(2u16")).count();
+    let turns = count("turn_of_loop");
+    assert_eq!(count("begin_loop"), turns, "{text}");
+    [turns, count("item_of_loop")]
+}
+
+#[test]
+fn a_loop_tells_what_it_binds_if_no_constant_says_it() {
+    for over in ["lines()", "TABLES[1]", "[1, 2]", "LINES.iter().rev()"] {
+        assert_eq!(
+            told(&format!("for x in {over} {{ say(x).await; }}")),
+            [1, 1],
+            "{over}"
+        );
+    }
+    for (told_items, body) in [
+        (
+            2,
+            "while let Some((x, y)) = list.next() { say(x, y).await; }",
+        ),
+        (
+            1,
+            "while at < 3 { let x = list[at]; at += 1; say(x).await; }",
+        ),
+        (
+            1,
+            "loop { let Some(x) = list.pop() else { break }; say(x).await; }",
+        ),
+        (1, "for at in 0..3 { let x = &list[at]; say(x).await; }"),
+        (1, "for x in list() { select! { _ = other() => {} } }"),
+    ] {
+        assert_eq!(told(body), [1, told_items], "{body}");
+    }
+    for body in [
+        "for x in LINES { say(x).await; }",
+        "for x in labelled(lines(), |x| x.id) { say(x).await; }",
+        "for x in lines() { place(x.id); say(x).await; }",
+        "for x in 0..3 { say(x).await; }",
+        "for _ in lines() { say().await; }",
+        "for ref x in lines() { say(x).await; }",
+        "for x in lines() { say(x); }",
+        "while let Some(x) = queue.next().await { say(x).await; }",
+        "loop { let x = read(); say(x).await; }",
+    ] {
+        assert_eq!(told(body), [0, 0], "{body}");
+    }
+}
+
+#[test]
+fn a_constant_in_which_a_loop_looks_something_up_is_a_list_without_order() {
+    for body in [
+        "while at < LINES.len() { say(LINES[at]).await; at += 1; }",
+        "for at in 0..3 { say(LINES[at], LINES[0]).await; }",
+        "loop { match LINES.get(at) { Some(x) => say(x).await, None => break } }",
+        "while LINES[at] != 0 { say(at).await; }",
+    ] {
+        let [list] = &lists(body)[..] else {
+            panic!("{body}");
+        };
+        assert!(list.contains("Order::Any"), "{list}");
+    }
+    for body in [
+        "while at < LINES.len() { let x = LINES[at]; say(x).await; }",
+        "while at < LINES.len() { say(at).await; }",
+        "while let Some(x) = LINES.get(at) { say(x).await; }",
+        "for at in 0..3 { say(LINES[at]); }",
+    ] {
+        assert!(lists(body).is_empty(), "{body}");
+    }
+}
+
 #[test]
 fn of_a_literal_each_item_is_told_by_its_tokens() {
     let list = lists("for x in [\"Good evening, stranger from far.\"] { say(x); }");

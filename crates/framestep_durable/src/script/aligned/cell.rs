@@ -9,6 +9,7 @@ use framestep::durable::{DurableWait, Event, EventNote};
 
 use crate::bytes::{Bytes, dispose, quiet};
 use crate::journal::{Call, Found, Known};
+use crate::places::GoneOver;
 use crate::script::aligned::pending::Next;
 use crate::script::aligned::{Aligned, Change, Hold, Holders, Outcome, Taken};
 use crate::script::cell::Mode;
@@ -130,6 +131,16 @@ impl ScriptCell {
         }
     }
 
+    /// What its loops have gone over.
+    pub(crate) fn gone_over(&self) -> GoneOver {
+        self.chapter().gone_over.clone()
+    }
+
+    /// Notes what a loop goes over.
+    pub(crate) fn note_loop(&self, note: impl FnOnce(&mut GoneOver)) {
+        note(&mut self.change().gone_over);
+    }
+
     fn note_items(&self, call: &Call, then: &[u32], now: &[u32]) {
         let here = self.shared.sites.of(call);
         let sites = self.shared.sites.sites();
@@ -198,9 +209,10 @@ impl ScriptCell {
             return Err(found);
         }
         let (awaited, questions) = (self.awaited(), self.questions());
+        let gone_over = self.gone_over();
         let sites = self.shared.sites.sites();
         let next = self.with_aligned(|aligned| {
-            let next = aligned.decide(&awaited, &questions, &sites)?;
+            let next = aligned.decide(&awaited, &questions, &gone_over, &sites)?;
             if matches!(next, Next::Polls) {
                 aligned.begin_poll();
             }

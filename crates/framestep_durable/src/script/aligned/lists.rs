@@ -16,6 +16,8 @@ struct Item {
     /// The item as a statement of the earlier build.
     place_then: u32,
     /// Whether this item and those before it are exactly those that the earlier list had up to it, and new ones.
+    has_all_before: bool,
+    /// The same, and whether it was the last of them: a turn that has begun may have yet to do what it does.
     is_in_order: bool,
 }
 
@@ -33,9 +35,9 @@ struct List {
     elsewhere: Vec<(u32, u32)>,
 }
 
-/// The lists that loops of a script go over, by the statements of now.
+/// The lists that loops of a script go over, by the statements of now, and their numbers in the table.
 #[derive(Default)]
-pub(super) struct Lists(BTreeMap<u32, List>);
+pub(super) struct Lists(BTreeMap<(u32, u32), List>);
 
 impl Lists {
     pub(super) fn of(difference: &Difference, old: &[Place], places: Places) -> Self {
@@ -49,7 +51,7 @@ impl Lists {
             let of = u32::from(place.parent);
             is_list.then(|| {
                 (
-                    of,
+                    (of, number),
                     List::of(difference, [(old, then), (all, number)], place.order()),
                 )
             })
@@ -58,7 +60,7 @@ impl Lists {
     }
 
     fn begin(&mut self, of: u32, is_next: bool) {
-        if let Some(list) = self.0.get_mut(&of) {
+        for (_, list) in self.0.range_mut((of, 0)..=(of, u32::MAX)) {
             let turn = list.turn.filter(|_| is_next);
             list.turn = Some(turn.map_or(0, |turn| turn.saturating_add(1)));
         }
@@ -84,9 +86,16 @@ impl List {
                 .ok()
                 .and_then(|at| u32::try_from(at).ok())
         };
+        let is_unsure = matches!(order, Order::Forward | Order::Any);
         let (mut known, mut latest, mut are_here) = (0_u32, None, true);
         let items = news.iter().map(|&place| {
-            let status = difference.then(place);
+            let status = match difference.then(place) {
+                // What in it has changed is not known.
+                Match::Changed(_) if is_unsure && new[place as usize].is_list_of_lists() => {
+                    Match::None
+                }
+                status => status,
+            };
             let place_then = status.other().unwrap_or(0);
             let then = at(&olds, place_then);
             if status != Match::None {
@@ -101,7 +110,10 @@ impl List {
                     then.or(Some(u32::MAX))
                 },
                 place_then,
-                is_in_order: are_here && latest.is_none_or(|latest| latest + 1 == known),
+                has_all_before: are_here && latest.is_none_or(|latest| latest + 1 == known),
+                is_in_order: are_here
+                    && latest.is_none_or(|latest| latest + 1 == known)
+                    && (status == Match::None || then == latest),
             }
         });
         let items: Vec<Item> = items.collect();
@@ -111,7 +123,7 @@ impl List {
         let is_kept = may_grow
             && items.len() >= olds.len()
             && numbered.all(|(now, item)| item.then == if now < count { Some(now) } else { None });
-        let are_all_here = items.last().is_some_and(|last| last.is_in_order);
+        let are_all_here = items.last().is_some_and(|last| last.has_all_before);
         let elsewhere = difference.doubts.elsewhere.iter();
         let elsewhere =
             elsewhere.filter_map(|pair| Some((at(&olds, pair.then)?, at(&news, pair.now)?)));
@@ -149,7 +161,8 @@ impl Aligned {
     fn lists_around(&self, now: u32) -> impl Iterator<Item = (u32, &List)> {
         let first = if self.lists.0.is_empty() { 0 } else { now };
         self.around(first)
-            .filter_map(|of| Some((of, self.lists.0.get(&of)?)))
+            .flat_map(|of| self.lists.0.range((of, 0)..=(of, u32::MAX)))
+            .map(|((of, _), list)| (*of, list))
     }
 
     /// The statements around one of now.

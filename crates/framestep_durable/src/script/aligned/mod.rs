@@ -12,11 +12,13 @@ mod effects;
 mod holds;
 mod items;
 mod lists;
+mod loops;
 mod pending;
 
 pub(crate) use self::cell::Realigned;
 pub(crate) use self::changes::{Change, ChangeKind};
 pub(crate) use self::holds::{Hold, Holders};
+pub(crate) use self::loops::LoopsThen;
 
 use std::collections::BTreeMap;
 use std::mem;
@@ -92,6 +94,8 @@ pub(crate) struct Aligned {
     shifts: Shifts,
     items: Items,
     lists: Lists,
+    /// What the loops of the save had gone over, and what those without such a number may be told by.
+    loops_then: LoopsThen,
     /// What this build writes as the value of the next entry.
     written: Option<Bytes>,
     holds: Holds,
@@ -129,6 +133,7 @@ impl Aligned {
         saved: Vec<NamedWait>,
         asked: BTreeMap<u32, Bytes>,
         stop_lines_then: StopLines,
+        loops_then: LoopsThen,
     ) -> Self {
         let (mut entries, mut values) = (Vec::new(), 0);
         journal.each(|entry| {
@@ -170,6 +175,7 @@ impl Aligned {
             shifts: Shifts::default(),
             items: Items::default(),
             lists,
+            loops_then,
             written: None,
             holds: Holds::default(),
             changes: Changes::default(),

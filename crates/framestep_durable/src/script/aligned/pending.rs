@@ -7,7 +7,7 @@ use framestep::durable::DurableWait;
 
 use crate::bytes::{Bytes, Mark};
 use crate::journal::{Found, Kind, Known, NamedWait, Site, Sites};
-use crate::places::Match;
+use crate::places::{GoneOver, Match};
 use crate::script::aligned::{Aligned, Taken, said_call};
 
 /// What a script that waits in an aligned replay is told.
@@ -99,11 +99,12 @@ impl Aligned {
     }
 
     /// Decides for a script that waits for these.
-    /// `questions` is what its questions say.
+    /// `questions` is what its questions say, and `gone_over` what its loops have gone over.
     pub(crate) fn decide(
         &mut self,
         awaited: &[NamedWait],
         questions: &BTreeMap<u32, Bytes>,
+        gone_over: &GoneOver,
         sites: &Sites,
     ) -> Result<Next, Found> {
         let places = awaited
@@ -125,6 +126,7 @@ impl Aligned {
             if let Some((numbers, has_new)) = self.as_saved(awaited, questions, sites) {
                 self.check_all_moved(sites)?;
                 self.check_doubts(sites)?;
+                self.check_loops(gone_over)?;
                 return Ok(Next::There { numbers, has_new });
             }
         }

@@ -56,7 +56,33 @@ fn an_item_that_is_gone_is_refused_only_behind_it_in_the_loop() {
 #[test]
 fn items_in_another_order_are_refused_only_between_them() {
     let swapped = constants!(["a", "b", "c", "d"] => ["a", "c", "b", "d"]);
-    loads(&swapped).are_refused(8..16, "is gone or has moved");
+    // "c" and "b" are in each other's turns.
+    loads(&swapped).are_refused(8..24, "is gone or has moved");
+}
+
+#[test]
+fn a_turn_in_which_nothing_was_done_yet_is_that_of_its_item() {
+    let builds = talks!({
+        const LINES: &[&str] = &["a", "b", "c"];
+        #[durable]
+        pub async fn talk() {
+            for line in LINES {
+                wait_seconds(0.8).await;
+                say(*line);
+            }
+        }
+    } => {
+        const LINES: &[&str] = &["b", "c", "a"];
+        #[durable]
+        pub async fn talk() {
+            for line in LINES {
+                wait_seconds(0.8).await;
+                say(*line);
+            }
+        }
+    });
+    // In the third turn, "a" and "b" are done, and "c" is not.
+    loads(&builds).are_refused(0..24, "is gone or has moved");
 }
 
 #[test]

@@ -21,6 +21,7 @@ mod list_names;
 mod lists;
 mod shapes;
 mod stored;
+mod told;
 mod types;
 mod unclear;
 mod waits;

@@ -2,10 +2,15 @@
 //!
 //! `FRAMESTEP_PATCHES_SEED` begins elsewhere, `FRAMESTEP_PATCHES_SCRIPTS` says how many scripts there are.
 
+mod lists;
+mod write;
+
 use std::env;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
+
+use crate::lists::List;
 
 /// How many changes each script has.
 const CHANGES: u32 = 6;
@@ -38,6 +43,10 @@ enum Statement {
     Repeat(u64, Block),
     Join([Block; 2]),
     Select([(u64, Block); 2]),
+    /// A loop over a list.
+    Each(List, Block),
+    /// Only for some items of the innermost list around it.
+    Some(u32, Block),
 }
 
 type Block = Vec<Statement>;
@@ -61,7 +70,7 @@ impl Writer {
 
     fn statement(&mut self, depth: u32) -> Statement {
         let frames = 1 + self.random.below(6);
-        match self.random.below(if depth < 2 { 12 } else { 8 }) {
+        match self.random.below(if depth < 2 { 16 } else { 8 }) {
             0..3 => Statement::Tell(self.number(), 0),
             3..6 => Statement::Line(self.number(), 0, frames),
             6 => Statement::Wait(frames),
@@ -69,12 +78,14 @@ impl Writer {
             8 => Statement::If(self.random.below(10), self.block(depth + 1)),
             9 => Statement::Repeat(1 + self.random.below(3), self.block(depth + 1)),
             10 => Statement::Join([self.block(depth + 1), self.block(depth + 1)]),
-            _ => {
+            11 => {
                 let other = 1 + self.random.below(6);
                 let blocks = [self.block(depth + 1), self.block(depth + 1)];
                 let [one, two] = blocks;
                 Statement::Select([(frames, one), (other, two)])
             }
+            12..15 => Statement::Each(List::new(self), self.block(depth + 1)),
+            _ => Statement::Some(self.number() % 2, self.block(depth + 1)),
         }
     }
 
@@ -82,7 +93,13 @@ impl Writer {
     fn change(&mut self, script: &Block) -> (Block, String) {
         let (mut changed, mut said) = (script.clone(), Vec::new());
         for _ in 0..=self.random.below(2) {
-            said.push(self.change_once(&mut changed));
+            let lists = lists::count(&changed);
+            said.push(if lists > 0 && self.random.below(2) == 0 {
+                let mut at = self.random.index(lists);
+                lists::change(&mut changed, &mut at, self)
+            } else {
+                self.change_once(&mut changed)
+            });
         }
         (changed, said.join(", "))
     }
@@ -138,6 +155,8 @@ fn reworded(statement: &mut Statement, random: &mut Random) -> &'static str {
         Statement::Repeat(count, _) => *count = 1 + random.below(4),
         Statement::Join(blocks) => blocks.swap(0, 1),
         Statement::Select(branches) => branches.swap(0, 1),
+        Statement::Each(list, _) => list.reword(random),
+        Statement::Some(rest, _) => *rest = 1 - *rest,
     }
     "reworded"
 }
@@ -145,7 +164,10 @@ fn reworded(statement: &mut Statement, random: &mut Random) -> &'static str {
 /// How many places there are in all blocks, with those at their ends.
 fn places(block: &Block) -> usize {
     let inner = |statement: &Statement| match statement {
-        Statement::If(_, block) | Statement::Repeat(_, block) => places(block),
+        Statement::If(_, block)
+        | Statement::Repeat(_, block)
+        | Statement::Each(_, block)
+        | Statement::Some(_, block) => places(block),
         Statement::Join([one, two]) | Statement::Select([(_, one), (_, two)]) => {
             places(one) + places(two)
         }
@@ -162,63 +184,14 @@ fn in_block(block: &mut Block, at: &mut usize, f: &mut dyn FnMut(&mut Block, usi
     }
     *at -= block.len() + 1;
     block.iter_mut().any(|statement| match statement {
-        Statement::If(_, block) | Statement::Repeat(_, block) => in_block(block, at, f),
+        Statement::If(_, block)
+        | Statement::Repeat(_, block)
+        | Statement::Each(_, block)
+        | Statement::Some(_, block) => in_block(block, at, f),
         Statement::Join(blocks) => blocks.iter_mut().any(|block| in_block(block, at, f)),
         Statement::Select(branches) => branches.iter_mut().any(|(_, block)| in_block(block, at, f)),
         _ => false,
     })
-}
-
-fn write(block: &Block, out: &mut String) {
-    for statement in block {
-        let mut braces = |head: String, block: &Block, end: &str| {
-            writeln!(out, "{head}").expect("text");
-            write(block, out);
-            writeln!(out, "{end}").expect("text");
-        };
-        match statement {
-            Statement::Tell(number, text) => {
-                writeln!(out, "tell(\"{number}.{text}\");").expect("text");
-            }
-            Statement::Line(number, text, frames) => {
-                writeln!(out, "line(\"{number}.{text}\", {frames}).await;").expect("text");
-            }
-            Statement::Wait(frames) => writeln!(out, "wait_frames({frames}).await;").expect("text"),
-            Statement::Key => writeln!(out, "KEY.wait().await;").expect("text"),
-            Statement::If(limit, block) => {
-                braces(
-                    format!("if with_ref(|_: &Story| 5_u32) > {limit} {{"),
-                    block,
-                    "}",
-                );
-            }
-            Statement::Repeat(count, block) => {
-                braces(format!("for _ in 0..{count} {{"), block, "}");
-            }
-            Statement::Join([one, two]) => {
-                braces("join!(async {".into(), one, "},");
-                braces("async {".into(), two, "});");
-            }
-            Statement::Select([(first, one), (second, two)]) => {
-                braces(
-                    format!("select! {{ () = wait_frames({first}) => {{"),
-                    one,
-                    "}",
-                );
-                braces(format!("() = wait_frames({second}) => {{"), two, "} }");
-            }
-        }
-    }
-}
-
-fn script(name: &str, block: &Block, out: &mut String) {
-    writeln!(
-        out,
-        "pub(crate) mod {name} {{\nuse crate::scripts::*;\n#[durable]\npub(crate) async fn talk() {{"
-    )
-    .expect("text");
-    write(block, out);
-    out.push_str("}\n}\n");
 }
 
 fn main() {
@@ -228,17 +201,17 @@ fn main() {
     };
     let seed = number("FRAMESTEP_PATCHES_SEED", 1);
     let scripts = number("FRAMESTEP_PATCHES_SCRIPTS", 24);
-    println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rerun-if-changed=build");
     let (mut out, mut cases) = (String::new(), String::new());
     for at in seed..seed + scripts {
         let random = Random(at.wrapping_mul(0xD134_2543_DE82_EF95));
         let mut writer = Writer { random, next: 0 };
         let before = writer.block(0);
         writeln!(out, "pub(crate) mod script_{at} {{").expect("text");
-        script("before", &before, &mut out);
+        write::script("before", &before, &mut out);
         for change in 0..CHANGES {
             let (after, said) = writer.change(&before);
-            script(&format!("change_{change}"), &after, &mut out);
+            write::script(&format!("change_{change}"), &after, &mut out);
             writeln!(
                 cases,
                 "case!(script_{at}, change_{change}, \"script {at}, change {change}: {said}\"),"
