@@ -106,17 +106,17 @@ fn a_wait_in_a_list_of_others_is_an_error_or_a_runtime_that_works() {
 
 #[test]
 fn a_timer_without_a_deadline_or_on_another_clock_is_in_no_list_of_timers() {
-    // The wait of `sleeps` comes first: its kind, when it has begun, the phase, four flags, whether it has a deadline,
+    // The wait of `sleeps` comes first: its kind, when it has begun, the phase, five flags, whether it has a deadline,
     // the clock, the deadline.
-    let timer = saved()["waits"].as_array().unwrap()[..10].to_vec();
-    assert_eq!((&timer[0], &timer[7]), (&2.into(), &1.into()), "{timer:?}");
+    let timer = saved()["waits"].as_array().unwrap()[..11].to_vec();
+    assert_eq!((&timer[0], &timer[8]), (&2.into(), &1.into()), "{timer:?}");
     let mut never = saved();
-    never["waits"][7] = 0.into();
-    never["waits"].as_array_mut().unwrap().drain(8..10);
+    never["waits"][8] = 0.into();
+    never["waits"].as_array_mut().unwrap().drain(9..11);
     assert_eq!(restored(never).map(drop), Err(RestoreError::Damaged));
     let mut elsewhere = saved();
-    let clock = timer[8].as_u64().unwrap();
-    elsewhere["waits"][8] = (1 - clock).into();
+    let clock = timer[9].as_u64().unwrap();
+    elsewhere["waits"][9] = (1 - clock).into();
     assert_eq!(restored(elsewhere).map(drop), Err(RestoreError::Damaged));
 }
 
