@@ -394,10 +394,10 @@ impl Door {
         image: &mut Reader<'_>,
     ) -> Result<(), Damaged> {
         let tasks = self.keys(coroutines).map_err(|_| Damaged)?;
-        let waits = keys_of(&self.core, waits);
-        let names = Names::new(&tasks, &waits, clocks);
-        image::load_lists(&self.core, &names, image)?;
-        image::load_owner_ends(&self.core, owners, &names, image)?;
+        let keys = keys_of(&self.core, waits);
+        let names = Names::new(&tasks, &keys, clocks);
+        image::load_lists(&self.core, &names, waits, image)?;
+        image::load_owner_ends(&self.core, owners, &names, waits, image)?;
         requests::load(&self.core, owners, clocks, image, stops)
     }
 

@@ -24,6 +24,7 @@ use crate::task::owner::Owner;
 use crate::time::{Asks, ClockIndex, PhaseIndex};
 
 use super::names::Names;
+use super::wait::DurableWait;
 
 /// Checks that the executor can be saved now, with these tasks and no others. It has taken its
 /// messages.
@@ -197,6 +198,7 @@ fn load_phase(
     core: &Core,
     phase: PhaseIndex,
     names: &Names<'_>,
+    waits: &[&DurableWait],
     image: &mut Reader<'_>,
 ) -> Result<(), Damaged> {
     let numbers = [
@@ -222,7 +224,11 @@ fn load_phase(
             WHEEL | OVERDUE => Listed::Timer(names.clocks.clock(clock)?, due, list),
             _ => return Err(Damaged),
         };
-        let key = names.key(image.take_number()?).ok_or(Damaged)?;
+        let number = image.take_number()?;
+        let key = names.key(number).ok_or(Damaged)?;
+        if !waits[number].may_be_in(phase, &listed) {
+            return Err(Damaged);
+        }
         restore::list(core, phase, key, listed, more.checked_sub(1));
     }
     Ok(())
@@ -275,12 +281,14 @@ pub(super) fn load_owner_ends(
     core: &Core,
     owners: &[&Owner],
     names: &Names<'_>,
+    waits: &[&DurableWait],
     image: &mut Reader<'_>,
 ) -> Result<(), Damaged> {
     for _ in 0..image.take_len()? {
         let owner = owners[image.take_index(owners.len())?].key();
-        let key = names.key(image.take_number()?).ok_or(Damaged)?;
-        if !restore::owner_end(core, owner, key) {
+        let number = image.take_number()?;
+        let key = names.key(number).ok_or(Damaged)?;
+        if !waits[number].is_owner_end() || !restore::owner_end(core, owner, key) {
             return Err(Damaged);
         }
     }
@@ -292,13 +300,14 @@ pub(super) fn load_owner_ends(
 pub(super) fn load_lists(
     core: &Core,
     names: &Names<'_>,
+    waits: &[&DurableWait],
     image: &mut Reader<'_>,
 ) -> Result<(), Damaged> {
     restore::begin(core);
     let mut ready = Vec::new();
     for _ in 0..image.take_len()? {
         let phase = PhaseIndex::from_number(image.take()?).ok_or(Damaged)?;
-        load_phase(core, phase, names, image)?;
+        load_phase(core, phase, names, waits, image)?;
         for _ in 0..image.take_len()? {
             ready.push((image.take_index(names.tasks.len())?, phase));
         }
@@ -308,7 +317,13 @@ pub(super) fn load_lists(
         restore::deferred_start(core, task);
     }
     for &key in names.tasks {
-        load_task(core, core.tasks.get(key).ok_or(Damaged)?, names, image)?;
+        load_task(
+            core,
+            core.tasks.get(key).ok_or(Damaged)?,
+            names,
+            waits,
+            image,
+        )?;
     }
     for (number, phase) in ready {
         let task = core.tasks.get(names.tasks[number]).ok_or(Damaged)?;
@@ -322,11 +337,13 @@ fn load_task(
     core: &Core,
     task: Task<'_>,
     names: &Names<'_>,
+    waits: &[&DurableWait],
     image: &mut Reader<'_>,
 ) -> Result<(), Damaged> {
     for _ in 0..image.take_len()? {
-        let key = names.key(image.take_number()?).ok_or(Damaged)?;
-        if !restore::join(core, task, key) {
+        let number = image.take_number()?;
+        let key = names.key(number).ok_or(Damaged)?;
+        if !waits[number].is_join() || !restore::join(core, task, key) {
             return Err(Damaged);
         }
     }

@@ -9,6 +9,7 @@ use crate::core::Core;
 use crate::core::base::key::WaitKey;
 use crate::core::owners::OwnerKey;
 use crate::core::pause::own::OwnTime;
+use crate::core::phase::state::Listed;
 use crate::core::registration::Registration;
 use crate::core::scope::recording;
 use crate::core::task::Task;
@@ -332,6 +333,30 @@ impl DurableWait {
         registration.map_or(Phase::Update, |wait| wait.phase().phase())
     }
 
+    /// Whether the wait may be in this list of a phase: a file may say anything.
+    pub(super) fn may_be_in(&self, phase: PhaseIndex, list: &Listed<'_>) -> bool {
+        let is_of_phase = self.registration().is_some_and(|it| it.phase() == phase);
+        is_of_phase
+            && match (&self.kind, list) {
+                (Kind::Run(_) | Kind::Condition(_) | Kind::Yield(_), Listed::Queue { .. }) => true,
+                (Kind::Count(wait), list) => wait.may_be_in(list),
+                (Kind::Time(wait), Listed::Timer(clock, ..)) => {
+                    wait.timer.clock_of_deadline() == Some(clock.index())
+                }
+                _ => false,
+            }
+    }
+
+    /// Whether the wait is for the end of a coroutine.
+    pub(super) fn is_join(&self) -> bool {
+        matches!(self.kind, Kind::End(_))
+    }
+
+    /// Whether the wait is for the end of an owner.
+    pub(super) fn is_owner_end(&self) -> bool {
+        matches!(self.kind, Kind::OwnerEnd(_))
+    }
+
     pub(super) fn key(&self) -> WaitKey {
         self.registration().map_or(WaitKey::NONE, Registration::key)
     }
@@ -388,7 +413,13 @@ impl DurableWait {
         clocks: &ClockNames,
         image: &mut Reader<'_>,
     ) -> Result<Self, Damaged> {
-        let kind = match image.take()? {
+        let number = image.take()?;
+        // What a save state says of the wait beside its image.
+        let is_end = !matches!(end_of, EndOf::Nothing);
+        if is_end != matches!(number, 4 | 6) {
+            return Err(Damaged);
+        }
+        let kind = match number {
             0 => Kind::Run(PhaseWait::of(Registration::load(core, task, image, false)?)),
             1 => Kind::Count(Count::load(core, task, image)?),
             2 => {

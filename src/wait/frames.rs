@@ -8,6 +8,7 @@ use std::task::{Context, Poll};
 use futures::future::FusedFuture;
 
 use crate::core::Core;
+use crate::core::phase::state::Listed;
 use crate::core::registration::{Bound, Registration, WaitList};
 use crate::core::scope::recording::{self, BeginsSimply, Recorded};
 use crate::core::scope::{self, Scope};
@@ -128,6 +129,15 @@ impl Count {
             unit,
             count: count.max(1),
             due: 0,
+        }
+    }
+
+    /// Whether it may be in this list of its phase.
+    pub(crate) fn may_be_in(&self, list: &Listed<'_>) -> bool {
+        match (self.place(), list) {
+            (WaitList::Queue, Listed::Queue { .. }) => true,
+            (WaitList::Counts(unit), Listed::Count(of, due)) => (unit, self.due) == (*of, *due),
+            _ => false,
         }
     }
 

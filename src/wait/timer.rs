@@ -337,6 +337,14 @@ impl Timer {
         })
     }
 
+    /// The clock of the deadline, if it has one.
+    pub(crate) fn clock_of_deadline(&self) -> Option<ClockIndex> {
+        match self.wait.deadline {
+            Deadline::At(index, _) => Some(index),
+            _ => None,
+        }
+    }
+
     /// Whether a run has reached the deadline: the timer is ready, but has not been polled.
     fn is_reached(&self, core: &Core, due_ns: u64) -> bool {
         let registration = &self.wait.registration;

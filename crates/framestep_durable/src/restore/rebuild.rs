@@ -45,6 +45,7 @@ impl Shared {
         let guards = Guards::of_clocks(&save.guards, &self.clocks).ok_or(RestoreError::Damaged)?;
         let loaded = self.door.load_clocks(&clocks, &guards, &mut image);
         let guards = loaded.map_err(|_| RestoreError::Damaged)?;
+        expect_end(&image)?;
         self.guards.load(&save.guards, guards);
         self.make_owners(&save.owners)?;
         // What is made from now on has the numbers that it had after the save: that is what makes a second
@@ -318,6 +319,7 @@ impl Shared {
             let before = mem::replace(&mut cell.change().waits, waits);
             drop((known, before));
         }
+        expect_end(&image)?;
         // All waits are registered, and in no list. The executor's lists name them by their place in this
         // order, which is that of the save: by script, then by number.
         let mut chapters: Vec<_> = prepared.iter().map(|script| script.cell.change()).collect();
@@ -342,7 +344,8 @@ impl Shared {
         let loaded = self
             .door
             .load_lists(ids, &waits, &all, &clocks, &mut stops, &mut lists);
-        loaded.map_err(|_| RestoreError::Damaged)
+        loaded.map_err(|_| RestoreError::Damaged)?;
+        expect_end(&lists)
     }
 
     fn load_slot(
@@ -496,6 +499,17 @@ impl Shared {
         events.held.replace(held.collect());
         let promises = save.promises.iter().cloned();
         events.promises.replace(promises.collect());
+    }
+}
+
+/// # Errors
+///
+/// If a part of a save state has more numbers than what it says.
+fn expect_end(image: &Reader<'_>) -> Result<(), RestoreError> {
+    if image.is_empty() {
+        Ok(())
+    } else {
+        Err(RestoreError::Damaged)
     }
 }
 

@@ -69,6 +69,13 @@ impl RuntimeEnd for AwaitedEnd {
 
 /// The state of a wait for the end of a script, or of a request to stop.
 pub(super) fn begin_end(cell: &ScriptCell, id: ScriptId) -> Slot {
+    // The executor says so, too, with the number of the coroutine. A journal has the message, so that must be the same
+    // after each load.
+    assert!(
+        id != cell.id,
+        "the script `{}` ({id}) awaits its own end, which would never come: return from it, or call `stop(current())`",
+        cell.name()
+    );
     let shared = cell.shared();
     if let Some(owner) = shared.owner_to_stop(id) {
         return begin_owner_end(cell, owner, "stop_within()");

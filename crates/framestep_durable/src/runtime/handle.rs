@@ -10,6 +10,7 @@ use std::rc::{Rc, Weak};
 use std::task::{Context, Poll, ready};
 
 use framestep::Coroutine;
+use framestep::durable::refuse;
 use framestep::task::ScriptJoin;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -154,10 +155,22 @@ impl Joins {
             };
         }
         let act = |shared: &Shared| !self.is_void(shared) && shared.act(self.id(), act);
-        if let Some(Caller::Script(_)) = caller() {
-            return command_of(call, act);
+        let own = self.shared.upgrade();
+        match (caller(), own) {
+            // In a closure, a script may have the handle of a host, of another runtime.
+            (Some(Caller::Script(cell)), own)
+                if own
+                    .as_ref()
+                    .is_none_or(|own| Rc::ptr_eq(own, cell.shared())) =>
+            {
+                command_of(call, act)
+            }
+            (_, Some(own)) => {
+                refuse(call.function);
+                act(&own)
+            }
+            (_, None) => false,
         }
-        self.shared.upgrade().is_some_and(|shared| act(&shared))
     }
 
     #[cold]

@@ -91,7 +91,7 @@ pub(crate) struct ScriptCell {
     /// Whether the next poll looks at what this one has left.
     looks_back: Cell<bool>,
     pub(super) waker_uses: WakerUses,
-    /// The coroutine that runs the script, while there are handles.
+    /// The coroutine that runs the script, until its end.
     pub(crate) coroutine: RefCell<Option<Coroutine<()>>>,
     coroutine_id: Cell<Option<CoroutineId>>,
 }

@@ -74,26 +74,20 @@ impl Shared {
         of.epoch == self.handles.epoch.get() && of.birth.is_none_or(is_it)
     }
 
-    /// Uncounts a handle. If it `counts`, then without handles, a script is detached, and its
-    /// result is dropped.
+    /// Uncounts a handle. If it `counts`, then without handles, the result of a script is dropped. A script that is alive
+    /// keeps that of the executor until its end: it may get handles again, from its number, and by a load.
     pub(crate) fn drop_handle(&self, of: Handled, counts: bool) {
         let is_last = self.handles.remove(of);
         if is_last && counts && self.is_valid(of) {
             let birth = self.birth(of.id);
             if birth.is_some_and(|birth| !self.handles.is_held(of.id, birth)) {
-                self.detach(of.id);
+                let ended = self.ends.results.borrow_mut().remove(&of.id);
+                drop(ended);
             }
         }
     }
 
-    fn detach(&self, id: ScriptId) {
-        let ended = self.ends.results.borrow_mut().remove(&id);
-        drop(ended);
-        let coroutine = self.scripts.get(id).and_then(|cell| cell.coroutine.take());
-        drop(coroutine);
-    }
-
-    /// Notes that a run begins: detaches the scripts whose handles the host has not asked for
+    /// Notes that a run begins: drops the results of the scripts whose handles the host has not asked for
     /// since the restore.
     ///
     /// # Panics
@@ -118,12 +112,6 @@ impl Shared {
             unclaimed
         };
         drop(unclaimed);
-        let scripts: Vec<_> = self.scripts.alive.borrow().values().cloned().collect();
-        let is_held = |cell: &ScriptCell| self.handles.is_held(cell.id, cell.birth.get());
-        for cell in scripts.into_iter().filter(|cell| !is_held(cell)) {
-            let coroutine = cell.coroutine.take();
-            drop(coroutine);
-        }
     }
 
     /// Makes results of the requests that are over. To be called before something looks at results:

@@ -5,6 +5,8 @@ use std::mem;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::ptr;
 
+use framestep::durable::DurableWait;
+
 use crate::bytes::{Bytes, message_of};
 use crate::journal::{Call, Kind, Known};
 use crate::places::note;
@@ -138,6 +140,19 @@ impl ScriptCell {
     /// other waits.
     pub(crate) fn take_slot(&self, number: u32) -> Option<Slot> {
         self.with_slot(number, |slot| mem::replace(slot, Slot::Polled))
+    }
+
+    /// Takes out a wait of framestep while it is polled. `None` if the wait has none: also if a file that was changed
+    /// says that it is another one, which stays there.
+    pub(super) fn take_executor_wait(&self, number: u32) -> Option<DurableWait> {
+        let taken = self.with_slot(number, |slot| match mem::replace(slot, Slot::Polled) {
+            Slot::Plain(wait) => Some(wait),
+            other => {
+                *slot = other;
+                None
+            }
+        });
+        taken.flatten()
     }
 
     /// Puts the state of a wait back.

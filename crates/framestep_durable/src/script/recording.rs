@@ -112,9 +112,9 @@ impl Recorder for ScriptCell {
         let known = self.site_of(number);
         let site = known.unwrap_or_else(|| self.site_at(call, at));
         // Taken out meanwhile, because a condition may drop other waits.
-        let wait = match self.take_slot(number) {
-            Some(Slot::Plain(wait)) => wait,
-            _ => match self.take_not_begun(number) {
+        let wait = match self.take_executor_wait(number) {
+            Some(wait) => wait,
+            None => match self.take_not_begun(number) {
                 Some(wait) => wait,
                 None => return Poll::Pending,
             },

@@ -1,6 +1,11 @@
 //! Scripts that know others by their numbers: from a parameter, a state, a save.
 
+use std::cell::Cell;
+use std::panic::AssertUnwindSafe;
+use std::rc::Rc;
+
 use framestep_durable::prelude::*;
+use futures::FutureExt;
 
 use crate::sleeps::reread;
 use crate::twin::{Game, Log, log, quiet, what};
@@ -195,4 +200,75 @@ fn a_plain_script_takes_the_handle_itself() {
     let mut executor = Executor::new();
     let digger = executor.start(digs());
     assert_eq!(executor.run_until(reads(digger), 0.125), (Some(7), 6));
+}
+
+/// Joins a script that it knows by its number, and tells how that has ended.
+#[durable]
+async fn tells(digger: ScriptId) {
+    let ended = digger.handle::<u32>().unwrap().await;
+    log(ended.unwrap_err().to_string());
+}
+
+#[durable]
+async fn stops(digger: ScriptId) {
+    wait_seconds(0.5).await;
+    stop(digger);
+}
+
+/// A script that had no handle any more, and got one by its number, ends for that like any other, with and without a
+/// rollback.
+#[test]
+fn a_script_that_is_held_again_tells_who_has_stopped_it_and_its_panic_is_joined() {
+    let mut told = Vec::new();
+    for goes_back in [false, true] {
+        let registry = Registry::new().script(digs).script(breaks);
+        let mut runtime = Runtime::new(registry.script(tells).script(stops));
+        let reports = Rc::new(Cell::new(0));
+        let count = Rc::clone(&reports);
+        runtime
+            .executor()
+            .on_report(move |_| count.set(count.get() + 1));
+        let mut said: Log = Log::new();
+        let digs = runtime.start(digs(9.0)).id();
+        let breaks = runtime.start(breaks(0.5)).id();
+        runtime.lend(&mut said, |runtime| {
+            runtime.run_frame(0.1);
+            runtime.start(tells(digs));
+            runtime.start(tells(breaks));
+            runtime.start(stops(digs));
+            for _ in 0..8 {
+                if goes_back {
+                    let save = runtime.save_state().unwrap();
+                    runtime.rollback(&save).unwrap();
+                }
+                runtime.run_frame(0.1);
+            }
+        });
+        assert_eq!(reports.get(), 0, "the panic is joined");
+        told.push(said);
+    }
+    assert!(told[0].concat().contains("by `stops`"), "{told:?}");
+    assert_eq!(told[0], told[1]);
+}
+
+/// Catches the panic of a wait for its own end, and goes on.
+#[durable]
+async fn goes_on() {
+    next_frame().await;
+    let itself = AssertUnwindSafe(current().ended()).catch_unwind().await;
+    assert!(itself.is_err());
+    wait_seconds(9).await;
+}
+
+/// A journal has the text of a panic that a script has caught: it must be that of each run of the same frames.
+#[test]
+fn a_wait_for_its_own_end_is_the_same_after_a_rollback() {
+    let mut runtime = quiet(Registry::new().script(goes_on));
+    runtime.start(goes_on());
+    let before = runtime.save_state().unwrap();
+    runtime.run_frame(0.1);
+    let sum = runtime.checksum().unwrap();
+    runtime.rollback(&before).unwrap();
+    runtime.run_frame(0.1);
+    assert_eq!(runtime.checksum().unwrap(), sum);
 }

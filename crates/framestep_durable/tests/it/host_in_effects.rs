@@ -260,3 +260,32 @@ fn effects_of_destructors_are_done_once_however_the_script_ends() {
     };
     assert!(game.assert_like_its_twin().len() > 8);
 }
+
+thread_local! {
+    /// A handle of a script of another runtime, as the world may have.
+    static OTHER: RefCell<Option<ScriptHandle<u64>>> = const { RefCell::new(None) };
+}
+
+/// Pauses, resumes and stops a script of another runtime, in a closure.
+#[durable]
+async fn rules() -> [bool; 3] {
+    effect(|| {
+        OTHER.with_borrow(|other| {
+            let other = other.as_ref().unwrap();
+            [other.pause(), other.resume(), other.stop()]
+        })
+    })
+}
+
+#[test]
+fn a_closure_stops_a_script_of_another_runtime_by_its_handle() {
+    let other = quiet(Registry::new().with::<Kid>());
+    let kid = other.start(Kid { frames: 9 });
+    let id = kid.id();
+    OTHER.set(Some(kid));
+    let runtime = quiet(Registry::new().script(rules));
+    let rules = runtime.start(rules());
+    assert_eq!(runtime.take(rules), Some(Ok([true; 3])));
+    assert!(!other.is_alive(id));
+    OTHER.set(None);
+}

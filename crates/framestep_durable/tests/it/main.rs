@@ -36,6 +36,7 @@ mod first_polls;
 mod foreign_macros;
 mod forged;
 mod forged_at_random;
+mod forged_waits;
 mod groups;
 mod guards;
 mod handing_over;
