@@ -23,6 +23,9 @@ const BUILDS: Duration = Duration::from_secs(2);
 /// the room is opened.
 const JUST_NOW: Duration = Duration::from_millis(250);
 
+/// How often it is looked whether watchers are still heard, if none is.
+const LOOKS: Duration = Duration::from_millis(200);
+
 /// How many watchers of a shard are remembered: anybody may say that it watches.
 const WATCHERS: usize = 20_000;
 
@@ -178,11 +181,18 @@ impl Node {
         let (Ok(mut all), Ok(mut players)) = (all.await, players.await) else {
             return;
         };
-        *lock(&self.hears_since) = self.now();
+        let mut connections = None;
         loop {
+            let now = Some(all.connections());
+            if connections != now {
+                // Some were not heard meanwhile.
+                *lock(&self.hears_since) = self.now();
+                connections = now;
+            }
             let message = tokio::select! {
                 message = all.next() => message,
                 message = players.next() => message,
+                () = sleep(LOOKS) => continue,
             };
             let Some(message) = message else {
                 return;
