@@ -31,7 +31,7 @@ pub(crate) struct Limits {
     pub(crate) rooms: usize,
     /// Bytes of an input.
     pub(crate) size: usize,
-    /// Inputs of a player to a room in a second, and at once.
+    /// Inputs of a player to a room in a second, and ten times as many at once.
     pub(crate) rate: u32,
 }
 

@@ -234,7 +234,8 @@ async fn a_room_that_differs_is_told_once_by_name_and_shown() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_has_no_effect_is_told_with_its_reason_and_counted() {
     let log = MemoryLog::new();
-    let node = start(log.clone(), "a");
+    let limited = server(log.clone(), "a", "test", 1).inputs_per_second(6);
+    let node = Node::start::<Lot>(limited);
     let alice = client(&log).await;
     let room = alice.open::<Lot>("lot", &0).await.unwrap();
     room.view().await.unwrap();
@@ -244,7 +245,7 @@ async fn what_has_no_effect_is_told_with_its_reason_and_counted() {
         burst.spawn(async move { room.send(&Act::Bid).await.unwrap() });
     }
     burst.join_all().await;
-    let told = node.says("more than 60 in a second").await;
+    let told = node.says("more than 6 in a second").await;
     assert!(
         told.is_warning() && told.event.to_string().contains("of alice to room lot"),
         "{told}"
@@ -271,7 +272,7 @@ async fn what_has_no_effect_is_told_with_its_reason_and_counted() {
     let bids = u64::from(room.view().await.unwrap().view.bids);
     assert_eq!(bids + status.refused.too_many, 200);
     // One line a second for each reason, whatever is sent.
-    assert!(node.said("more than 60 in a second").len() <= 2);
+    assert!(node.said("more than 6 in a second").len() <= 2);
     node.stop().await;
 }
 

@@ -222,18 +222,8 @@ async fn a_watch_goes_on_when_another_player_names_its_views_for_an_answer() {
         let view = patient(views.next()).await.unwrap().unwrap();
         view.expect("the room is not over");
     }
-    let frame = patient(views.next())
-        .await
-        .unwrap()
-        .unwrap()
-        .unwrap()
-        .frame;
-    let later = patient(views.next())
-        .await
-        .unwrap()
-        .unwrap()
-        .unwrap()
-        .frame;
+    let frame = patient(views.next()).await.unwrap().unwrap().unwrap().frame;
+    let later = patient(views.next()).await.unwrap().unwrap().unwrap().frame;
     assert!(later > frame);
     let _ = stop.send(());
     patient(server).await.unwrap().unwrap().unwrap();
