@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use framestep_rooms::log::{Log as _, NatsLog};
 use framestep_rooms::{Client, Player, Topic};
+use tokio::time::{sleep, timeout};
 
 use crate::patience::patient;
 use crate::support::NatsServer;
@@ -95,6 +96,23 @@ async fn a_reader_reads_what_the_client_cannot() {
     assert_eq!(topics[0], alice);
     assert!(topics[1..5].iter().all(|it| *it == of_eve), "{topics:?}");
     assert_eq!(topics[5..], [None, None, alice]);
+
+    let mut inbox = log.hear("watch.*.*").await.unwrap();
+    assert_eq!(inbox.connections(), 1);
+    eve.send(b"rooms.watch.0.sum", HEADERS[0]);
+    eve.flush();
+    let heard = async {
+        while inbox.connections() < 2 {
+            sleep(Duration::from_millis(20)).await;
+        }
+        loop {
+            log.say("watch.0.sum", b"begins".to_vec()).await.unwrap();
+            if let Ok(message) = timeout(Duration::from_millis(200), inbox.next()).await {
+                return message.expect("it goes on").channel;
+            }
+        }
+    };
+    assert_eq!(patient(heard).await.expect("it hears again"), "watch.0.sum");
 }
 
 /// ```text

@@ -1,6 +1,5 @@
 //! How long a test waits for what has to happen: no absolute time, which a busy machine may spend on other work.
 
-use std::pin::pin;
 use std::time::Duration;
 
 use tokio::time::sleep;
@@ -11,14 +10,17 @@ const BEAT: Duration = Duration::from_millis(100);
 const BEATS: u32 = 1_200;
 
 /// Waits for what has to happen. `None` if it does not.
-pub(crate) async fn patient<T>(future: impl Future<Output = T>) -> Option<T> {
-    let mut future = pin!(future);
-    for _ in 0..BEATS {
-        tokio::select! {
-            biased;
-            value = &mut future => return Some(value),
-            () = sleep(BEAT) => {}
+pub(crate) fn patient<T>(future: impl Future<Output = T>) -> impl Future<Output = Option<T>> {
+    // Those of a server are large.
+    let mut future = Box::pin(future);
+    async move {
+        for _ in 0..BEATS {
+            tokio::select! {
+                biased;
+                value = &mut future => return Some(value),
+                () = sleep(BEAT) => {}
+            }
         }
+        None
     }
-    None
 }

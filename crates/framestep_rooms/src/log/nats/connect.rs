@@ -66,7 +66,7 @@ impl NatsLog {
             urls: urls.iter().map(|url| (*url).to_owned()).collect(),
             options: options.clone(),
         };
-        let connecting = timeout(ANSWER * 2, options.connect(urls)).await;
+        let connecting = timeout(ANSWER * 2, Box::pin(options.connect(urls))).await;
         let client = match connecting {
             Ok(Ok(client)) => client,
             Ok(Err(error)) if is_wrong_user(&error) => {
@@ -115,7 +115,8 @@ impl NatsLog {
     pub(super) async fn players(&self) -> Result<Client, LogError> {
         let Again { urls, options } = &*self.again;
         let connect = || async {
-            let connected = timeout(ANSWER, options.clone().connect(urls.as_slice())).await;
+            let connected =
+                timeout(ANSWER, Box::pin(options.clone().connect(urls.as_slice()))).await;
             let unreachable = |why: &dyn std::fmt::Display| LogError::Unreachable(why.to_string());
             connected
                 .map_err(|error| unreachable(&error))?
