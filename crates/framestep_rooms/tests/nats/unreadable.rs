@@ -99,10 +99,11 @@ async fn a_reader_reads_what_the_client_cannot() {
 
     let mut inbox = log.hear("watch.*.*").await.unwrap();
     assert_eq!(inbox.connections(), 1);
-    eve.send(b"rooms.watch.0.sum", HEADERS[0]);
-    eve.flush();
     let heard = async {
+        // The server may not have the subscription yet.
         while inbox.connections() < 2 {
+            eve.send(b"rooms.watch.0.sum", HEADERS[0]);
+            eve.flush();
             sleep(Duration::from_millis(20)).await;
         }
         loop {

@@ -111,7 +111,6 @@ mod tests {
             b"garbage\r\n\r\n",
             b"NATS/1.0 abc\r\n\r\n",
             b"NATS/1.0\r\nno colon\r\n\r\n",
-            b"NATS/1.0\r\n: no name\r\n\r\n",
             b"NATS/1.0\r\nno: \xff\r\n\r\n",
             b"NATS/1.0\r\na b: c\r\n\r\n",
         ] {
