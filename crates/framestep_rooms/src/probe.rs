@@ -119,6 +119,8 @@ fn compute(task: Task, kinds: &Arc<[Kind]>, options: &Options) {
         rooms.frame(frame, &entries);
         // As in the role: what the hash breaks is broken there, too.
         rooms.hash();
+        // As in the driver: a view may end or hang the process as well.
+        rooms.views();
     }
 }
 

@@ -31,7 +31,7 @@ pub(crate) struct Limits {
     pub(crate) rooms: usize,
     /// Bytes of an input.
     pub(crate) size: usize,
-    /// Inputs of a player to a room in a second, and at once.
+    /// Inputs of a player to a room in a second, and ten times as many at once.
     pub(crate) rate: u32,
 }
 
@@ -210,7 +210,7 @@ impl Shard {
         self.taken_out = rooms;
     }
 
-    /// Calls `before` with frame and room before each room is run.
+    /// Calls `before` with frame and room before each room is run or shown.
     pub(crate) fn call_before(&mut self, before: impl FnMut(u64, &str) + 'static) {
         self.before = Some(Box::new(before));
     }
@@ -265,8 +265,24 @@ impl Shard {
         }
     }
 
+    /// Computes what all see, and what each player does who is there.
+    pub(crate) fn views(&mut self) {
+        let names: Vec<Arc<str>> = self.rooms.keys().cloned().collect();
+        for name in names {
+            self.view(&name, None);
+        }
+        for (room, player) in self.here() {
+            if self.has_own_views(&room) {
+                self.view(&room, Some(&player));
+            }
+        }
+    }
+
     /// The view of a room: that of a player, or what all see.
     pub(crate) fn view(&mut self, room: &str, player: Option<&Player>) -> Option<Shown> {
+        if let Some(before) = &mut self.before {
+            before(self.frame, room);
+        }
         let slot = self.rooms.get_mut(room)?;
         slot.view(&mut self.news, self.frame, room, player)
     }

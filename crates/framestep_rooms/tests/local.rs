@@ -4,6 +4,8 @@
 mod empty;
 #[path = "support/node.rs"]
 mod node;
+#[path = "support/patience.rs"]
+mod patience;
 #[path = "support/views.rs"]
 mod views;
 

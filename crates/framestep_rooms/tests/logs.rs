@@ -7,15 +7,18 @@ use std::time::Duration;
 
 use framestep_rooms::log::{FileLog, Log, LogError, MemoryLog};
 use framestep_rooms::{Entry, Player, Topic};
-use tokio::time::timeout;
 
 #[cfg(feature = "nats")]
 use framestep_rooms::log::NatsLog;
 #[cfg(feature = "nats")]
 #[path = "support/newest.rs"]
 mod newest;
+#[path = "support/patience.rs"]
+mod patience;
 #[cfg(feature = "nats")]
 mod support;
+
+use patience::patient;
 
 fn input(player: &str) -> Topic {
     Topic::Input("arena".into(), Player::new(player).unwrap())
@@ -88,7 +91,7 @@ async fn promises(log: &dyn Log) {
     let batch = reader.next(Duration::from_millis(300)).await.unwrap();
     assert!(batch.entries.is_empty() && batch.is_end);
     log.append(0, &input("eve"), "d", b"six").await.unwrap();
-    let batch = timeout(Duration::from_secs(5), reader.next(Duration::from_secs(4)))
+    let batch = patient(reader.next(Duration::from_secs(60)))
         .await
         .unwrap()
         .unwrap();
@@ -148,10 +151,7 @@ async fn beside(log: &dyn Log) {
     // A server has the subscription before what follows it on the same connection.
     log.say("view.7.other", b"no".to_vec()).await.unwrap();
     log.say("view.7.arena", b"yes".to_vec()).await.unwrap();
-    let message = timeout(Duration::from_secs(5), inbox.next())
-        .await
-        .unwrap()
-        .unwrap();
+    let message = patient(inbox.next()).await.unwrap().unwrap();
     assert_eq!(
         (message.channel.as_str(), &*message.body),
         ("view.7.arena", &b"yes"[..])
@@ -345,15 +345,12 @@ async fn a_nats_server_without_room_refuses_entries_until_the_log_is_trimmed() {
         assert!(entries.iter().any(|entry| entry.seq == *seq), "entry {seq}");
     }
     log.trim(0, entries.last().unwrap().seq).await.unwrap();
-    let mut next = Err(LogError::Refused);
-    for _ in 0..100 {
-        next = log.append(0, &input("bob"), "next", b"").await;
-        if next.is_ok() {
-            break;
+    let appended = async {
+        while log.append(0, &input("bob"), "next", b"").await.is_err() {
+            tokio::time::sleep(Duration::from_millis(50)).await;
         }
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
-    assert!(next.is_ok(), "{next:?}");
+    };
+    patient(appended).await.expect("it takes entries again");
 }
 
 #[cfg(feature = "nats")]
@@ -373,15 +370,13 @@ async fn a_log_in_nats_keeps_the_promises_also_after_its_server_was_killed() {
     let entries = all(&log, 0, 500).await;
     server.kill_and_restart().await;
     // The same connection, made anew.
-    let mut read = None;
-    for _ in 0..100 {
-        if log.ends(0).await.is_ok() {
-            read = Some(all(&log, 0, 500).await);
-            break;
+    let answers = async {
+        while log.ends(0).await.is_err() {
+            tokio::time::sleep(Duration::from_millis(50)).await;
         }
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
-    assert_eq!(read, Some(entries));
+    };
+    patient(answers).await.expect("it answers again");
+    assert_eq!(all(&log, 0, 500).await, entries);
     assert_eq!(log.tick(0, 5, "t4", b"").await, Err(LogError::Refused));
     assert_eq!(log.tick(0, 601, "t4", b"").await, Ok(603));
     // Another game on the same server.

@@ -3,9 +3,13 @@
 
 #[path = "support/empty.rs"]
 mod empty;
+#[path = "support/patience.rs"]
+mod patience;
 #[path = "nats/rights.rs"]
 mod rights;
 mod support;
+#[path = "nats/unreadable.rs"]
+mod unreadable;
 #[path = "support/views.rs"]
 mod views;
 
@@ -16,8 +20,8 @@ use framestep_rooms::log::{Log as _, LogError, NatsLog};
 use framestep_rooms::{Client, Format, Player, Room, Server, ServerError, ServerEvent, Topic};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
-use tokio::time::timeout;
 
+use patience::patient;
 use views::until;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -83,7 +87,7 @@ async fn start(
             tokio::task::yield_now().await;
         }
     };
-    timeout(Duration::from_secs(20), joined).await.unwrap();
+    patient(joined).await.unwrap();
     (stop, ended)
 }
 
@@ -117,11 +121,7 @@ async fn each_acknowledged_input_counts_once_while_nodes_and_the_server_are_repl
     let second = start(&server.url(), "b").await;
     send(&mut expected).await;
     first.0.send(()).unwrap();
-    timeout(Duration::from_secs(20), first.1)
-        .await
-        .unwrap()
-        .unwrap()
-        .unwrap();
+    patient(first.1).await.unwrap().unwrap().unwrap();
     send(&mut expected).await;
     // The server of the log is killed.
     server.kill_and_restart().await;
@@ -132,11 +132,7 @@ async fn each_acknowledged_input_counts_once_while_nodes_and_the_server_are_repl
         until(room, |later| later.beats > sum.beats + 2).await;
     }
     second.0.send(()).unwrap();
-    timeout(Duration::from_secs(20), second.1)
-        .await
-        .unwrap()
-        .unwrap()
-        .unwrap();
+    patient(second.1).await.unwrap().unwrap().unwrap();
 }
 
 #[tokio::test]
@@ -191,7 +187,7 @@ authorization {
         let error = log.shards().await.unwrap_err().to_string();
         assert!(error.contains("subscribe to `_INBOX_bob."), "{error}");
     };
-    let serving = node.serve(async { timeout(Duration::from_secs(30), play).await.unwrap() });
+    let serving = node.serve(async { patient(play).await.unwrap() });
     Box::pin(serving).await.unwrap();
 }
 
@@ -222,7 +218,7 @@ async fn a_shard_takes_no_entry_that_is_too_large_and_no_more_bytes_than_it_may(
         }
         unreachable!("it is full at some time")
     };
-    let (number, error) = timeout(Duration::from_secs(20), flood).await.unwrap();
+    let (number, error) = patient(flood).await.unwrap();
     assert!(matches!(error, LogError::Full(_)), "{error}");
     assert!((200..300).contains(&number), "{number}");
     // A later server may take more.
@@ -284,7 +280,7 @@ async fn a_view_that_is_larger_than_a_message_is_told_and_the_node_goes_on() {
         let sum = client.open::<Sum>("sum", &7).await.unwrap();
         until(&sum, |sum| sum.beats > 2).await;
     };
-    let serving = node.serve(async { timeout(Duration::from_secs(30), play).await.unwrap() });
+    let serving = node.serve(async { patient(play).await.unwrap() });
     Box::pin(serving).await.unwrap();
 }
 
@@ -331,6 +327,6 @@ async fn a_shard_whose_log_is_full_says_so_and_goes_on_once_it_is_trimmed() {
         room.send(&3).await.unwrap();
         until(&room, |sum| sum.sum == 10).await;
     };
-    let serving = node.serve(async { timeout(Duration::from_secs(30), play).await.unwrap() });
+    let serving = node.serve(async { patient(play).await.unwrap() });
     Box::pin(serving).await.unwrap();
 }

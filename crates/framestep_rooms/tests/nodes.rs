@@ -5,19 +5,21 @@
 mod gate;
 #[path = "support/node.rs"]
 mod node;
+#[path = "support/patience.rs"]
+mod patience;
 #[path = "support/views.rs"]
 mod views;
 
 use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use framestep_durable::prelude::*;
 use framestep_rooms::log::{Log, MemoryLog};
 use framestep_rooms::{Client, Player, Room, ServerEvent, ShardStatus};
-use tokio::time::timeout;
 
 use gate::Gate;
 use node::{Node, server, warnings};
+use patience::patient;
 use views::until;
 
 /// Counts its frames.
@@ -124,8 +126,8 @@ async fn until_owned(
             }
         }
     };
-    let found = timeout(Duration::from_secs(20), look).await;
-    found.unwrap_or_else(|_| panic!("{owners:?}"))
+    let found = patient(look).await;
+    found.unwrap_or_else(|| panic!("{owners:?}"))
 }
 
 fn count(owners: &[String], name: &str) -> usize {
@@ -246,8 +248,9 @@ async fn nodes_share_the_shards_equally_when_they_come_and_go_and_end_together_s
     let d = start("d");
     until_owned(&log, 8, |names| shares(names) == [0, 2, 3, 3]).await;
 
-    // Each waits for the others as long as they do not leave as well.
-    let began = Instant::now();
+    // Each waits for the others as long as they do not leave as well. The time is that of the log.
+    let last = async || log.ends(0).await.unwrap().last;
+    let before = last().await;
     let nodes = [a, c, d].map(|node| {
         node.stop.send(()).unwrap();
         (node.ended, node.notes)
@@ -256,11 +259,9 @@ async fn nodes_share_the_shards_equally_when_they_come_and_go_and_end_together_s
         ended.await.unwrap().unwrap();
         assert_eq!(warnings(&notes.lock().unwrap()), [""; 0]);
     }
-    assert!(
-        began.elapsed() < Duration::from_secs(4),
-        "{:?}",
-        began.elapsed()
-    );
+    // At a hundred a second.
+    let ticks = last().await - before;
+    assert!(ticks < 400, "{ticks}");
 }
 
 #[test]
@@ -269,25 +270,31 @@ fn a_server_that_has_lost_its_log_stops_within_ten_seconds() {
     std::thread::spawn(move || {
         // The whole runtime has to end, as that of `main`.
         let runtime = tokio::runtime::Runtime::new().unwrap();
-        let took = runtime.block_on(async {
+        let ticks = runtime.block_on(async {
             let log = MemoryLog::new();
             let gate = Gate::to(&log);
             let node = start::<Mill>(gate.clone(), "a", "1", 3);
             let client = Client::on(log.clone(), "alice").await.unwrap();
             let room = client.open::<Mill>("mill", &()).await.unwrap();
             until(&room, |frames| *frames > 3).await;
+            // Another node with a log of its own is the clock.
+            let time = MemoryLog::new();
+            let clock = start::<Mill>(time.clone(), "clock", "1", 1);
+            clock.says("runs 1 of 1 shards").await;
             gate.set_cut(true);
-            let began = Instant::now();
+            let before = time.ends(0).await.unwrap().last;
             let warnings = node.stop().await;
+            let ticks = time.ends(0).await.unwrap().last - before;
             let is_left = |text: &String| text.contains("a thread");
             assert!(!warnings.iter().any(is_left), "{warnings:?}");
-            began.elapsed()
+            clock.stop().await;
+            ticks
         });
         drop(runtime);
-        sender.send(took).unwrap();
+        sender.send(ticks).unwrap();
     });
-    let took = ended
-        .recv_timeout(Duration::from_secs(30))
-        .expect("it ends");
-    assert!(took < Duration::from_secs(11), "{took:?}");
+    let ticks = (0..1_200).find_map(|_| ended.recv_timeout(Duration::from_millis(100)).ok());
+    // At a hundred a second.
+    let ticks = ticks.expect("it ends");
+    assert!(ticks < 1_100, "{ticks}");
 }

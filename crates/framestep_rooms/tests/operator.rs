@@ -2,22 +2,22 @@
 
 #[path = "support/node.rs"]
 mod node;
+#[path = "support/patience.rs"]
+mod patience;
 #[path = "support/views.rs"]
 mod views;
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use framestep_durable::prelude::*;
 use framestep_rooms::log::{Log, MemoryLog};
 use framestep_rooms::{
     Client, Entry, Operator, Player, Presence, Room, RoomClient, ServerEvent, ShardStatus, Topic,
 };
-use tokio::time::timeout;
 
 use node::{Node, server};
+use patience::patient;
 use views::until;
-
-const LIMIT: Duration = Duration::from_secs(30);
 
 /// Each player has a number that nobody else sees.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -94,15 +94,11 @@ async fn a_room_hears_who_watches_and_each_sees_its_own_view() {
     let of_bob = client(&log, "bob").await.room::<Hands>("hands").unwrap();
     let mut views = room.watch().await.unwrap();
     let mut theirs = of_bob.watch().await.unwrap();
-    let seen = timeout(LIMIT, theirs.next())
-        .await
-        .unwrap()
-        .unwrap()
-        .unwrap();
+    let seen = patient(theirs.next()).await.unwrap().unwrap().unwrap();
     assert_eq!(seen.view.hand.as_deref(), Some("the hand of bob"));
     // What all see is without hands, and who looks on is not there.
     let mut all = of_bob.spectate().await.unwrap();
-    let seen = timeout(LIMIT, all.next()).await.unwrap().unwrap().unwrap();
+    let seen = patient(all.next()).await.unwrap().unwrap().unwrap();
     assert_eq!(seen.view.hand, None);
     drop((theirs, all));
     let mut last = 0;
@@ -121,7 +117,7 @@ async fn a_room_hears_who_watches_and_each_sees_its_own_view() {
             }
         }
     };
-    let heard = timeout(LIMIT, gone).await.expect("bob is gone");
+    let heard = patient(gone).await.expect("bob is gone");
     for player in ["alice", "bob"] {
         let of_it = heard.iter().filter(|(name, _)| name == player);
         let of_it: Vec<Presence> = of_it.map(|(_, it)| *it).collect();
@@ -161,11 +157,7 @@ async fn a_view_that_is_not_later_than_the_last_one_is_skipped() {
         log.say("view.0.hands", body.into_bytes()).await.unwrap();
     }
     for frame in [5, 6, 1, 2] {
-        let seen = timeout(LIMIT, views.next())
-            .await
-            .unwrap()
-            .unwrap()
-            .unwrap();
+        let seen = patient(views.next()).await.unwrap().unwrap().unwrap();
         assert_eq!(seen.frame, frame);
     }
 }
@@ -175,7 +167,7 @@ async fn entries(log: &MemoryLog) -> Vec<Entry> {
     let mut reader = log.read(0, 1).await.unwrap();
     let mut all = Vec::new();
     loop {
-        let batch = reader.next(LIMIT).await.unwrap();
+        let batch = reader.next(Duration::from_secs(30)).await.unwrap();
         let entries = batch.entries.into_iter();
         all.extend(entries.filter(|it| it.topic != Some(Topic::Tick) && !it.body.is_empty()));
         if batch.is_end {
@@ -246,14 +238,16 @@ async fn a_view_that_does_not_change_is_sent_once_a_second() {
     let room = opened(&log).await;
     let mut views = room.watch().await.unwrap();
     let heard = async { while views.next().await.unwrap().unwrap().view.heard.is_empty() {} };
-    timeout(LIMIT, heard).await.expect("the room hears alice");
-    // A hundred frames a second, and no change.
+    patient(heard).await.expect("the room hears alice");
+    // A hundred frames a second at most, and no change.
+    let began = Instant::now();
     let first = views.next().await.unwrap().unwrap().frame;
     let mut count = 1;
     while views.next().await.unwrap().unwrap().frame < first + 250 {
         count += 1;
     }
-    assert!(count <= 5, "{count} views");
+    let seconds = began.elapsed().as_secs();
+    assert!(count <= seconds + 3, "{count} views in {seconds} s");
     node.stop().await;
 }
 
@@ -302,7 +296,7 @@ async fn status(log: &MemoryLog, fits: impl Fn(&ShardStatus) -> bool) -> ShardSt
             }
         }
     };
-    timeout(LIMIT, look).await.expect("the status comes")
+    patient(look).await.expect("the status comes")
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -1,4 +1,4 @@
-//! Rooms that end or hang the process, in a frame, when they are opened or when they are restored:
+//! Rooms that end or hang the process, in a frame, when they are opened, restored or shown:
 //! they are found, taken out, and shown as broken. The test is its own node: it
 //! starts itself, again and again, on a log in files.
 
@@ -9,12 +9,18 @@ use std::time::Duration;
 use framestep_durable::prelude::*;
 use framestep_rooms::log::{FileLog, Log as _};
 use framestep_rooms::{Client, Player, Room, RoomStatus, Server, ShardStatus};
-use tokio::time::timeout;
+
+#[path = "support/patience.rs"]
+mod patience;
+
+use patience::patient;
 
 #[derive(Clone, Serialize, Deserialize)]
 struct Mine {
     ticks: u64,
     trap: Trap,
+    /// Whether who looks at it ends the process.
+    is_medusa: bool,
 }
 
 /// Ends the process that restores it, once it is set.
@@ -35,6 +41,7 @@ enum Step {
     Abort,
     Loop,
     SetTrap,
+    BeMedusa,
 }
 
 #[durable]
@@ -66,6 +73,7 @@ impl Room for Mine {
         Mine {
             ticks: 0,
             trap: Trap(false),
+            is_medusa: false,
         }
     }
 
@@ -74,10 +82,14 @@ impl Room for Mine {
             Step::Abort => runtime.spawn(explode(true)).detach(),
             Step::Loop => runtime.spawn(explode(false)).detach(),
             Step::SetTrap => self.trap = Trap(true),
+            Step::BeMedusa => self.is_medusa = true,
         }
     }
 
     fn view(&self) -> Mine {
+        if self.is_medusa {
+            std::process::abort();
+        }
         self.clone()
     }
 }
@@ -92,7 +104,8 @@ async fn node(folder: &Path, kind: &str) {
         .shards(1)
         .failover_timeout(Duration::from_millis(60))
         .snapshot_interval(Duration::from_millis(200))
-        .watchdog_timeout(Duration::from_millis(800))
+        // A machine that is busy is not a room that hangs.
+        .watchdog_timeout(Duration::from_secs(3))
         .on_note(|note| println!("{note}"))
         .room::<Mine>();
     let play = async {
@@ -104,10 +117,13 @@ async fn node(folder: &Path, kind: &str) {
             let step = match kind {
                 "abort" => Step::Abort,
                 "loop" => Step::Loop,
+                "view" => Step::BeMedusa,
                 _ => Step::SetTrap,
             };
             bad.send(&step).await.unwrap();
         }
+        let bad = client.room::<Mine>("bad").unwrap();
+        let _watch = bad.watch().await.unwrap();
         let mut views = client.room::<Mine>("good").unwrap().watch().await.unwrap();
         let mut frame = async || views.next().await.unwrap().unwrap().frame;
         let first = frame().await;
@@ -158,7 +174,7 @@ fn run(kind: &str) -> String {
     panic!("no node stays:\n{said}");
 }
 
-const KINDS: [&str; 4] = ["abort", "loop", "open", "restore"];
+const KINDS: [&str; 5] = ["abort", "loop", "open", "restore", "view"];
 
 fn main() -> ExitCode {
     let args: Vec<_> = std::env::args().collect();
@@ -171,7 +187,7 @@ fn main() -> ExitCode {
             .build()
             .unwrap();
         runtime.block_on(async {
-            let node = timeout(Duration::from_secs(60), node(folder.as_ref(), kind));
+            let node = patient(node(folder.as_ref(), kind));
             node.await.expect("it ends");
         });
         return ExitCode::SUCCESS;

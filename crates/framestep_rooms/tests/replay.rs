@@ -8,7 +8,11 @@ use std::time::Duration;
 use framestep_durable::prelude::*;
 use framestep_rooms::log::FileLog;
 use framestep_rooms::{Client, Player, Room, Server};
-use tokio::time::timeout;
+
+#[path = "support/patience.rs"]
+mod patience;
+
+use patience::patient;
 
 #[derive(Serialize, Deserialize)]
 struct Pot {
@@ -91,7 +95,7 @@ fn main() -> ExitCode {
             .build()
             .unwrap();
         runtime.block_on(async {
-            let node = timeout(Duration::from_secs(60), node(folder.as_ref()));
+            let node = patient(node(folder.as_ref()));
             node.await.expect("it ends");
         });
         return ExitCode::SUCCESS;

@@ -7,6 +7,8 @@ mod gate;
 mod next;
 #[path = "support/node.rs"]
 mod node;
+#[path = "support/patience.rs"]
+mod patience;
 #[path = "support/views.rs"]
 mod views;
 
@@ -17,13 +19,11 @@ use std::time::Duration;
 use framestep_durable::prelude::*;
 use framestep_rooms::log::{Log, MemoryLog};
 use framestep_rooms::{Client, ClientError, Player, Room, Server, ShardStatus, Topic};
-use tokio::time::timeout;
 
 use gate::Gate;
 use node::{Node, server, warnings};
+use patience::patient;
 use views::until;
-
-const LIMIT: Duration = Duration::from_secs(30);
 
 /// An auction.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -152,7 +152,7 @@ async fn status(log: &impl Log, fits: impl Fn(&ShardStatus) -> bool) -> ShardSta
             }
         }
     };
-    timeout(LIMIT, look).await.expect("the status comes")
+    patient(look).await.expect("the status comes")
 }
 
 async fn client(log: &MemoryLog) -> Client {
@@ -234,7 +234,8 @@ async fn a_room_that_differs_is_told_once_by_name_and_shown() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_has_no_effect_is_told_with_its_reason_and_counted() {
     let log = MemoryLog::new();
-    let node = start(log.clone(), "a");
+    let limited = server(log.clone(), "a", "test", 1).inputs_per_second(6);
+    let node = Node::start::<Lot>(limited);
     let alice = client(&log).await;
     let room = alice.open::<Lot>("lot", &0).await.unwrap();
     room.view().await.unwrap();
@@ -244,7 +245,7 @@ async fn what_has_no_effect_is_told_with_its_reason_and_counted() {
         burst.spawn(async move { room.send(&Act::Bid).await.unwrap() });
     }
     burst.join_all().await;
-    let told = node.says("more than 60 in a second").await;
+    let told = node.says("more than 6 in a second").await;
     assert!(
         told.is_warning() && told.event.to_string().contains("of alice to room lot"),
         "{told}"
@@ -271,7 +272,7 @@ async fn what_has_no_effect_is_told_with_its_reason_and_counted() {
     let bids = u64::from(room.view().await.unwrap().view.bids);
     assert_eq!(bids + status.refused.too_many, 200);
     // One line a second for each reason, whatever is sent.
-    assert!(node.said("more than 60 in a second").len() <= 2);
+    assert!(node.said("more than 6 in a second").len() <= 2);
     node.stop().await;
 }
 
@@ -330,12 +331,12 @@ async fn an_opening_without_effect_is_an_error_at_the_first_view() {
         .open::<NewLot>("lot", &"many".to_owned())
         .await
         .unwrap();
-    let refused = why(timeout(LIMIT, room.view()).await.unwrap().unwrap_err());
+    let refused = why(patient(room.view()).await.unwrap().unwrap_err());
     let begins =
         "lot: it was not opened: its arguments cannot be read: invalid type: string \"many\"";
     assert!(refused.starts_with(begins), "{refused}");
     let mut watch = room.watch().await.unwrap();
-    let refused = why(timeout(LIMIT, watch.next()).await.unwrap().unwrap_err());
+    let refused = why(patient(watch.next()).await.unwrap().unwrap_err());
     assert!(refused.starts_with(begins), "{refused}");
     node.says("room lot is not opened: its arguments cannot be read")
         .await;
@@ -347,18 +348,18 @@ async fn an_opening_without_effect_is_an_error_at_the_first_view() {
         alice.open::<Lot>(name, &0).await.unwrap();
     }
     let room = alice.open::<Lot>("d", &0).await.unwrap();
-    let refused = why(timeout(LIMIT, room.view()).await.unwrap().unwrap_err());
+    let refused = why(patient(room.view()).await.unwrap().unwrap_err());
     assert_eq!(
         refused,
         "d: it was not opened: its shard has 3 rooms already (`Server::max_rooms`)"
     );
     let never = alice.room::<Lot>("e").unwrap();
-    let refused = why(timeout(LIMIT, never.view()).await.unwrap().unwrap_err());
+    let refused = why(patient(never.view()).await.unwrap().unwrap_err());
     assert_eq!(refused, "e: it was not opened, or is over");
 
     // A room whose view is of another type.
     let other = alice.room::<NewLot>("lot").unwrap();
-    let error = timeout(LIMIT, other.view()).await.unwrap().unwrap_err();
+    let error = patient(other.view()).await.unwrap().unwrap_err();
     assert!(matches!(error, ClientError::Settings(_)));
     let begins =
         "a view of room `lot` is not one of a `lot`: server and client are of different versions";
@@ -391,14 +392,14 @@ async fn a_watch_ends_with_the_last_view_when_the_room_is_over() {
             }
             last.unwrap()
         };
-        let last = timeout(LIMIT, seen).await.expect("it ends");
+        let last = patient(seen).await.expect("it ends");
         assert!(last.is_over && last.bids == 1, "{last:?}");
         assert_eq!(watch.next().await.unwrap(), None);
     }
     // A watch of the client that has opened it ends, also if it begins too late.
     let mut late = room.watch().await.unwrap();
-    assert_eq!(timeout(LIMIT, late.next()).await.unwrap().unwrap(), None);
-    let error = timeout(LIMIT, room.view()).await.unwrap().unwrap_err();
+    assert_eq!(patient(late.next()).await.unwrap().unwrap(), None);
+    let error = patient(room.view()).await.unwrap().unwrap_err();
     assert_eq!(error.to_string(), "there is no room `lot`: it is over");
     // Any other waits until it is opened again.
     let mut next = client(&log)

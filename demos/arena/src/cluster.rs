@@ -250,17 +250,25 @@ impl Cluster {
         signal("TERM", node.pid).await
     }
 
-    /// Waits for a node that drains. Returns how long it has taken.
-    pub(crate) async fn drained(&mut self, number: usize) -> Result<Duration, String> {
+    /// Waits for a node that drains, until `is_still` says that nothing goes on. Returns how long it has taken.
+    pub(crate) async fn drained(
+        &mut self,
+        number: usize,
+        mut is_still: impl FnMut() -> Result<bool, String>,
+    ) -> Result<Duration, String> {
         let began = Instant::now();
         let node = &mut self.nodes[number];
         let Some(child) = &mut node.child else {
             return Ok(Duration::ZERO);
         };
-        let ended = timeout(Duration::from_secs(20), child.wait()).await;
-        let status = ended
-            .map_err(|_| format!("{} does not end within 20 s of SIGTERM", node.name))?
-            .map_err(io)?;
+        let status = loop {
+            if let Ok(status) = timeout(Duration::from_millis(100), child.wait()).await {
+                break status.map_err(io)?;
+            }
+            if is_still()? {
+                return Err(format!("{} does not end after SIGTERM", node.name));
+            }
+        };
         node.child = None;
         node.health = Health::Killed;
         if status.success() {

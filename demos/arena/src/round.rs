@@ -15,7 +15,7 @@ use crate::game::Bug;
 use crate::load::{Load, Sent};
 use crate::oracle::{Beat, Verdict};
 use crate::page::Page;
-use oracles::Oracles;
+use oracles::{Oracles, Patience};
 
 /// How long a node is away, cut off or asleep.
 const AWAY: Duration = Duration::from_secs(2);
@@ -375,7 +375,8 @@ async fn make(
             board.trouble(trouble, &format!("{name} drains"));
             cluster.drain(number).await?;
             board.nodes(cluster);
-            let took = cluster.drained(number).await?;
+            let mut patience = Patience::new(board, cluster);
+            let took = cluster.drained(number, || patience.is_over()).await?;
             board.say(format!(
                 "{name} has drained in {} ms, and is started again",
                 took.as_millis()
@@ -407,7 +408,8 @@ async fn make(
             for number in 0..cluster.nodes.len() {
                 cluster.drain(number).await?;
                 board.nodes(cluster);
-                cluster.drained(number).await?;
+                let mut patience = Patience::new(board, cluster);
+                cluster.drained(number, || patience.is_over()).await?;
                 cluster.begin(number)?;
                 rest(Duration::from_secs(1), cluster, board, load, ends).await?;
             }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use async_nats::ConnectOptions;
 use tokio::process::{Child, Command};
-use tokio::time::{Instant, sleep};
+use tokio::time::sleep;
 
 use crate::Error;
 
@@ -15,6 +15,8 @@ const TLS: &str = "# tls {
 #   cert_file: \"server.pem\"
 #   key_file: \"server-key.pem\"
 # }";
+/// How often it is asked whether it has started: a machine that is slow takes longer for it.
+const STARTS: u32 = 2_400;
 /// The port of `nats.conf`.
 pub(crate) const PORT: u16 = 4222;
 
@@ -93,15 +95,12 @@ pub(crate) async fn start(program: &Path, folder: &Path, port: u16) -> Result<Ch
     let server = server.map_err(|error| {
         format!("nats-server cannot be started (Debian: apt install nats-server): {error}")
     })?;
-    let until = Instant::now() + Duration::from_secs(20);
-    while tokio::net::TcpStream::connect(("127.0.0.1", port))
-        .await
-        .is_err()
-    {
-        if Instant::now() > until {
-            return Err("nats-server does not answer".into());
+    for _ in 0..STARTS {
+        let connected = tokio::net::TcpStream::connect(("127.0.0.1", port)).await;
+        if connected.is_ok() {
+            return Ok(server);
         }
         sleep(Duration::from_millis(50)).await;
     }
-    Ok(server)
+    Err("nats-server does not answer".into())
 }

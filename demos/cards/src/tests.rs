@@ -1,19 +1,19 @@
 //! A match and a rematch over TLS, with the accounts of `nats.conf`. Without `nats-server` or `openssl`,
 //! nothing is tested.
 
+#[path = "../../../crates/framestep_rooms/tests/support/patience.rs"]
+mod patience;
+
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use framestep_rooms::log::{Log as _, NatsLog};
 use framestep_rooms::{Client, RoomClient, Watch};
-use tokio::time::timeout;
 
 use crate::game::{Act, Phase, Table, View};
 use crate::serve::prometheus::Numbers;
 use crate::{nats, server};
-
-const LIMIT: Duration = Duration::from_secs(60);
+use patience::patient;
 
 struct Folder(PathBuf);
 
@@ -69,7 +69,7 @@ impl Hand {
                 }
             }
         };
-        timeout(LIMIT, look).await.expect("the view comes")
+        patient(look).await.expect("the view comes")
     }
 }
 
@@ -154,8 +154,8 @@ async fn two_players_play_a_match_and_a_rematch_and_see_no_hand_but_their_own() 
             assert!(numbers.contains(name), "{name}: {numbers}");
         }
         // It has ended: she may not hear that.
-        let spied = timeout(LIMIT, spied.next()).await;
-        assert_eq!(spied, Ok(None));
+        let spied = patient(spied.next()).await;
+        assert_eq!(spied, Some(None));
     };
     Box::pin(node.serve(play)).await.unwrap();
     assert!(!health.is_ready());

@@ -195,6 +195,11 @@ pub trait Inbox: Send {
     ///
     /// Cancel safety: no message is lost.
     fn next(&mut self) -> Later<'_, Option<Message>>;
+
+    /// How many connections there were: between two of them, messages are lost. Without connections, it stays 0.
+    fn connections(&self) -> u64 {
+        0
+    }
 }
 
 /// How long a call of a log may take, whatever the log promises.

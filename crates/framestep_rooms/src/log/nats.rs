@@ -2,6 +2,7 @@
 
 mod connect;
 mod read;
+mod singles;
 mod stream;
 mod violations;
 
@@ -14,12 +15,13 @@ use std::time::Duration;
 use async_nats::jetstream::Context;
 use async_nats::jetstream::consumer::{AckPolicy, Consumer, DeliverPolicy, pull};
 use async_nats::jetstream::stream::DirectGetErrorKind;
-use async_nats::{Client, HeaderMap};
+use async_nats::{Client, ConnectOptions, HeaderMap};
+use tokio::sync::OnceCell;
 use tokio::time::{Instant, timeout};
 
 use super::{Ends, Inbox, Kept, Later, Log, LogError, Reader};
 use crate::entry::Topic;
-use read::{NatsInbox, NatsReader};
+use read::{Consumed, NatsInbox, NatsReader};
 use stream::Limits;
 use violations::{Needs, Violations};
 
@@ -72,6 +74,16 @@ pub struct NatsLog {
     /// The bytes of an entry at most, for messages.
     largest: Arc<AtomicUsize>,
     violations: Violations,
+    /// Connects once more.
+    again: Arc<Again>,
+    /// The connection on which players are heard: what the client cannot read ends it.
+    players: Arc<OnceCell<Client>>,
+}
+
+/// What a connection was made with.
+struct Again {
+    urls: Vec<String>,
+    options: ConnectOptions,
 }
 
 impl fmt::Debug for NatsLog {
@@ -156,6 +168,38 @@ impl NatsLog {
         self.violations
             .unless(Needs::Api(verbs, stream), request)
             .await?
+    }
+
+    /// Lets the server send the entries of a shard from `from` on.
+    async fn consume(&self, shard: u32, from: u64) -> Result<Consumed, LogError> {
+        let config = pull::Config {
+            deliver_policy: DeliverPolicy::ByStartSequence {
+                start_sequence: from,
+            },
+            ack_policy: AckPolicy::None,
+            inactive_threshold: Duration::from_secs(10),
+            memory_storage: true,
+            num_replicas: 1,
+            ..pull::Config::default()
+        };
+        let stream = self.stream(shard);
+        let made = self.context.create_consumer_on_stream(config, &stream);
+        let verbs = ["CONSUMER.CREATE", "CONSUMER.DURABLE.CREATE"];
+        let made = self.ask(&verbs, &stream, made).await?;
+        let consumer: Consumer<pull::Config> = made.map_err(|error| failed(&error))?;
+        let pending = consumer.cached_info().num_pending;
+        let messages = consumer.stream();
+        let messages = messages
+            .heartbeat(HEARTBEAT)
+            .expires(Duration::from_secs(5));
+        let since = self.violations.count();
+        let messages = messages.max_messages_per_batch(BATCH).messages();
+        let messages = self.ask(&[NEXT], &stream, messages).await?;
+        Ok(Consumed {
+            messages: messages.map_err(|error| failed(&error))?,
+            pending,
+            since,
+        })
     }
 }
 
@@ -299,40 +343,8 @@ impl Log for NatsLog {
 
     fn read(&self, shard: u32, from: u64) -> Later<'_, Result<Box<dyn Reader>, LogError>> {
         Box::pin(async move {
-            let config = pull::Config {
-                deliver_policy: DeliverPolicy::ByStartSequence {
-                    start_sequence: from.max(1),
-                },
-                ack_policy: AckPolicy::None,
-                inactive_threshold: Duration::from_secs(10),
-                memory_storage: true,
-                num_replicas: 1,
-                ..pull::Config::default()
-            };
-            let stream = self.stream(shard);
-            let made = self.context.create_consumer_on_stream(config, &stream);
-            let verbs = ["CONSUMER.CREATE", "CONSUMER.DURABLE.CREATE"];
-            let made = self.ask(&verbs, &stream, made).await?;
-            let consumer: Consumer<pull::Config> = made.map_err(|error| failed(&error))?;
-            let pending = consumer.cached_info().num_pending;
-            let messages = consumer.stream();
-            let messages = messages
-                .heartbeat(HEARTBEAT)
-                .expires(Duration::from_secs(5));
-            let since = self.violations.count();
-            let messages = messages.max_messages_per_batch(BATCH).messages();
-            let messages = self.ask(&[NEXT], &stream, messages).await?;
-            let messages = messages.map_err(|error| failed(&error))?;
-            // The numbers are after the prefix and the shard.
-            let subject = self.subject(shard, "").len();
-            Ok(Box::new(NatsReader {
-                messages,
-                pending,
-                subject,
-                stream,
-                since,
-                violations: self.violations.clone(),
-            }) as Box<dyn Reader>)
+            let reader = NatsReader::new(self.clone(), shard, from.max(1)).await?;
+            Ok(Box::new(reader) as Box<dyn Reader>)
         })
     }
 
@@ -419,7 +431,12 @@ impl Log for NatsLog {
             let before = subject.len() - channel.len();
             self.violations.subscribe(&subject)?;
             let since = self.violations.count();
-            let subscriber = in_time(self.client.subscribe(subject.clone()))
+            let client = if channel.starts_with("watch.") {
+                self.players().await?
+            } else {
+                self.client.clone()
+            };
+            let subscriber = in_time(client.subscribe(subject.clone()))
                 .await?
                 .map_err(|error| failed(&error))?;
             Ok(Box::new(NatsInbox {
@@ -428,6 +445,7 @@ impl Log for NatsLog {
                 before,
                 since,
                 violations: self.violations.clone(),
+                client,
             }) as Box<dyn Inbox>)
         })
     }

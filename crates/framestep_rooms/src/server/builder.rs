@@ -147,8 +147,11 @@ impl Server {
         self
     }
 
-    /// Inputs that a player may send to a room in a second, 60 by default, and as many at once. More
-    /// have no effect.
+    /// Inputs that a player may send to a room in a second, 60 by default. More have no effect.
+    ///
+    /// What a player does not use is saved for ten seconds, so ten times as many count at once: while a shard stands
+    /// still, inputs wait in the log for its next frame. Of a player who sends a tenth of this, those of 100 seconds
+    /// count.
     #[must_use]
     pub fn inputs_per_second(mut self, inputs: u32) -> Self {
         self.options.limits.rate = inputs;

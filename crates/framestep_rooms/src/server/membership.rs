@@ -23,11 +23,53 @@ const BUILDS: Duration = Duration::from_secs(2);
 /// the room is opened.
 const JUST_NOW: Duration = Duration::from_millis(250);
 
-/// How many watchers of a shard are remembered: anybody may say that it watches.
-const WATCHERS: usize = 20_000;
+/// How often it is looked whether watchers are still heard, if none is.
+const LOOKS: Duration = Duration::from_millis(200);
 
-/// Who watches what: a room, and the player, if it has a name.
-pub(super) type Watched = BTreeMap<(Arc<str>, Option<Player>), Seen>;
+/// How many watchers of a shard are remembered, with a name and without one: anybody may say that it watches.
+const WATCHERS: usize = 10_000;
+
+/// How many rooms of a shard a player may watch: it may name rooms that are not there.
+const ROOMS_OF_PLAYER: usize = 256;
+
+/// Who watches the rooms of a shard.
+#[derive(Debug, Default)]
+pub(super) struct Watched {
+    /// By the room, and the player, if it has a name.
+    all: BTreeMap<(Arc<str>, Option<Player>), Seen>,
+    /// How many rooms each player watches. `None`: those without a name.
+    counts: BTreeMap<Option<Player>, usize>,
+}
+
+impl Watched {
+    /// Hears a watcher. One more than there may be is not heard.
+    fn hear(&mut self, room: Arc<str>, player: Option<Player>, begins: bool) {
+        let key = (room, player);
+        if let Some(seen) = self.all.get_mut(&key) {
+            seen.hear(begins);
+            return;
+        }
+        let unnamed = self.counts.get(&None).copied().unwrap_or(0);
+        let count = self.counts.get(&key.1).copied().unwrap_or(0);
+        let has_place = match key.1 {
+            Some(_) => count < ROOMS_OF_PLAYER && self.all.len() - unnamed < WATCHERS,
+            None => count < WATCHERS,
+        };
+        if has_place {
+            *self.counts.entry(key.1.clone()).or_default() += 1;
+            self.all.insert(key, Seen::new(begins));
+        }
+    }
+
+    /// Forgets who does not watch any more.
+    fn forget(&mut self) {
+        self.all.retain(|_, seen| seen.watches());
+        self.counts.clear();
+        for (_, player) in self.all.keys() {
+            *self.counts.entry(player.clone()).or_default() += 1;
+        }
+    }
+}
 
 /// When a watcher was heard last.
 #[derive(Debug)]
@@ -40,6 +82,18 @@ pub(super) struct Seen {
 }
 
 impl Seen {
+    fn new(begins: bool) -> Self {
+        Seen {
+            at: Instant::now(),
+            is_new: true,
+            begins,
+        }
+    }
+
+    fn hear(&mut self, begins: bool) {
+        *self = Seen::new(begins || self.begins);
+    }
+
     fn watches(&self) -> bool {
         self.at.elapsed() < WATCHED
     }
@@ -74,7 +128,8 @@ impl Node {
     /// The watchers of a shard.
     pub(crate) fn watchers(&self, shard: u32) -> Vec<Watcher> {
         let mut watched = lock(&self.watched);
-        let all = watched.get_mut(&shard).into_iter().flatten();
+        let all = watched.get_mut(&shard).into_iter();
+        let all = all.flat_map(|watched| &mut watched.all);
         all.filter(|(_, seen)| seen.watches())
             .map(|((room, player), seen)| Watcher {
                 room: room.clone(),
@@ -88,7 +143,8 @@ impl Node {
     /// The players who watch rooms of a shard.
     pub(crate) fn watching(&self, shard: u32) -> BTreeSet<(Arc<str>, Player)> {
         let watched = lock(&self.watched);
-        let all = watched.get(&shard).into_iter().flatten();
+        let all = watched.get(&shard).into_iter();
+        let all = all.flat_map(|watched| &watched.all);
         let all = all.filter(|(_, seen)| seen.watches());
         all.filter_map(|((room, player), _)| Some((room.clone(), player.clone()?)))
             .collect()
@@ -178,11 +234,18 @@ impl Node {
         let (Ok(mut all), Ok(mut players)) = (all.await, players.await) else {
             return;
         };
-        *lock(&self.hears_since) = self.now();
+        let mut connections = None;
         loop {
+            let now = Some(all.connections());
+            if connections != now {
+                // Some were not heard meanwhile.
+                *lock(&self.hears_since) = self.now();
+                connections = now;
+            }
             let message = tokio::select! {
                 message = all.next() => message,
                 message = players.next() => message,
+                () = sleep(LOOKS) => continue,
             };
             let Some(message) = message else {
                 return;
@@ -209,25 +272,36 @@ impl Node {
             return;
         }
         let mut watched = lock(&self.watched);
-        let watchers = watched.entry(shard).or_default();
-        if watchers.len() >= WATCHERS {
-            watchers.retain(|_, seen| seen.watches());
-        }
-        let key = (room.into(), player);
-        if watchers.len() < WATCHERS || watchers.contains_key(&key) {
-            let seen = Seen {
-                at: Instant::now(),
-                is_new: true,
-                begins: begins || watchers.get(&key).is_some_and(|seen| seen.begins),
-            };
-            watchers.insert(key, seen);
-        }
+        let watched = watched.entry(shard).or_default();
+        watched.hear(room.into(), player, begins);
     }
 
     /// Forgets who does not watch any more.
     fn forget_watchers(&self) {
         for watchers in lock(&self.watched).values_mut() {
-            watchers.retain(|_, seen| seen.watches());
+            watchers.forget();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_player_who_says_that_it_watches_everything_keeps_nobody_else_from_watching() {
+        let mut watched = Watched::default();
+        let (eve, bob) = (Player::new("eve"), Player::new("bob"));
+        for number in 0..30_000 {
+            watched.hear(format!("room-{number}").into(), eve.clone(), true);
+            watched.hear(format!("room-{number}").into(), None, true);
+        }
+        watched.hear("duel".into(), bob.clone(), true);
+        assert_eq!(watched.all.len(), ROOMS_OF_PLAYER + WATCHERS + 1);
+        assert!(watched.all.contains_key(&("duel".into(), bob)));
+        // Who is known stays heard, and nobody was counted twice.
+        watched.hear("room-0".into(), eve.clone(), false);
+        watched.forget();
+        assert_eq!(watched.counts[&eve], ROOMS_OF_PLAYER);
     }
 }

@@ -304,7 +304,9 @@ impl Shard {
         let sender = slot.senders.entry(player.clone());
         let sender = sender.or_insert_with(|| Sender::new(self.frame, rate));
         if !sender.may_send(self.frame, rate, self.ticks_per_second) {
-            let why = format!("more than {rate} in a second (`Server::inputs_per_second`)");
+            let why = format!(
+                "more than {rate} in a second, for ten seconds (`Server::inputs_per_second`)"
+            );
             return Err((Reason::TooMany, why));
         }
         match sender.take(&envelope, seq, slot.since) {

@@ -100,8 +100,12 @@ impl Sender {
 /// that is a minute old at most.
 const FORGOTTEN: u64 = 600;
 
+/// For how many seconds inputs may wait for the next frame. While a shard stands still, its players earn nothing,
+/// and those who send less than they may have saved it before.
+const SAVED: u64 = 10;
+
 fn full_budget(rate: u32) -> u64 {
-    u64::from(rate) * 1_000
+    u64::from(rate) * SAVED * 1_000
 }
 
 /// Each tick names the state of every fourth room, in turns: to hash a room reads all its scripts,

@@ -228,7 +228,7 @@ fn what_cannot_be_used_is_counted_and_changes_nothing() {
 }
 
 #[test]
-fn a_player_may_send_a_second_of_inputs_at_once_and_then_its_share_of_each_frame() {
+fn a_player_may_send_ten_seconds_of_inputs_at_once_and_then_its_share_of_each_frame() {
     let mut log = Log::new();
     let mut number = 0;
     // Ten a second, at ten frames a second.
@@ -240,24 +240,24 @@ fn a_player_may_send_a_second_of_inputs_at_once_and_then_its_share_of_each_frame
         (0..count).map(input).collect()
     };
     let mut first = vec![open("a", "pot", "0")];
-    first.extend(send(14));
+    first.extend(send(104));
     log.frame(&first);
     assert_eq!(
         (log.view("a").unwrap().0, log.0.refused().too_many),
-        (10, 4)
+        (100, 4)
     );
     log.frame(&send(3));
     assert_eq!(
         (log.view("a").unwrap().0, log.0.refused().too_many),
-        (11, 6)
+        (101, 6)
     );
-    for _ in 0..20 {
+    for _ in 0..120 {
         log.frame(&[]);
     }
-    log.frame(&send(12));
+    log.frame(&send(102));
     assert_eq!(
         (log.view("a").unwrap().0, log.0.refused().too_many),
-        (21, 8)
+        (201, 8)
     );
 }
 

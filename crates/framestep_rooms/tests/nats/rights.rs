@@ -1,17 +1,12 @@
 //! A right that the user of a connection lacks: NATS says so at once, without an answer to the request.
 
-use std::time::Duration;
-
 use framestep_durable::prelude::*;
 use framestep_rooms::log::{Log as _, LogError, NatsLog};
 use framestep_rooms::{Client, ClientError, Player, Room, Server, ServerError, Topic};
-use tokio::time::timeout;
 
 use crate::empty::empty_room;
+use crate::patience::patient;
 use crate::support::NatsServer;
-
-/// For the tests that wait for an answer of NATS: long, for slow machines.
-const LIMIT: Duration = Duration::from_secs(60);
 
 empty_room!(Lamp, "lamp");
 
@@ -60,7 +55,7 @@ fn what<T>(answer: Result<T, LogError>) -> String {
 
 /// The same of a client.
 async fn refused<T>(request: impl Future<Output = Result<T, ClientError>>) -> String {
-    match timeout(LIMIT, request).await.expect("it ends") {
+    match patient(request).await.expect("it ends") {
         Err(ClientError::Log(error)) => what(Err::<T, _>(error)),
         Err(other) => panic!("another error: {other}"),
         Ok(_) => panic!("it was allowed"),
@@ -139,7 +134,7 @@ async fn a_node_that_may_not_make_streams_does_not_start() {
         return;
     };
     let ran = Server::at(nats.url("alice")).shards(1).run::<Lamp>();
-    let error = timeout(LIMIT, ran).await.expect("it ends").unwrap_err();
+    let error = patient(ran).await.expect("it ends").unwrap_err();
     let ServerError::Log(LogError::NotAllowed(what)) = error else {
         panic!("{error}");
     };
@@ -170,5 +165,5 @@ async fn each_request_of_a_log_is_told_of_the_right_that_it_needs() {
         let read = what(log.read(0, 1).await);
         assert!(read.starts_with("publish on `$JS.API.CONSUMER."), "{read}");
     };
-    timeout(LIMIT, requests).await.expect("they end");
+    patient(requests).await.expect("they end");
 }

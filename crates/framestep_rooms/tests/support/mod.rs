@@ -68,7 +68,8 @@ impl NatsServer {
     }
 
     async fn wait(&self) {
-        for _ in 0..200 {
+        // By their number: a machine that is slow takes longer for each.
+        for _ in 0..2_400 {
             // One with users answers that there are none in this address.
             if !matches!(
                 NatsLog::connect(&self.url()).await,

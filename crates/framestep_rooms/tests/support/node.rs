@@ -5,12 +5,10 @@ use std::time::Duration;
 
 use framestep_rooms::log::Log;
 use framestep_rooms::{Room, Server, ServerError, ServerNote};
-use tokio::sync::oneshot;
+use tokio::sync::{Notify, oneshot};
 use tokio::task::JoinHandle;
-use tokio::time::timeout;
 
-/// How long something may take that has to happen.
-const LIMIT: Duration = Duration::from_secs(30);
+use crate::patience::patient;
 
 /// A server with short times.
 pub(crate) fn server(log: impl Log, name: &str, build: &str, shards: u32) -> Server {
@@ -30,20 +28,31 @@ pub(crate) struct Node {
     pub(crate) stop: oneshot::Sender<()>,
     pub(crate) ended: JoinHandle<Result<(), ServerError>>,
     pub(crate) notes: Arc<Mutex<Vec<ServerNote>>>,
+    /// That there is another note.
+    heard: Arc<Notify>,
 }
 
 impl Node {
     pub(crate) fn start<R: Room>(server: Server) -> Self {
         let notes = Arc::new(Mutex::new(Vec::new()));
         let (stop, stopped) = oneshot::channel::<()>();
-        let told = notes.clone();
+        let heard = Arc::new(Notify::new());
+        let told = (notes.clone(), heard.clone());
         let server = server
-            .on_note(move |note| told.lock().unwrap().push(note.clone()))
+            .on_note(move |note| {
+                told.0.lock().unwrap().push(note.clone());
+                told.1.notify_waiters();
+            })
             .room::<R>();
         let ended = tokio::spawn(server.serve(async {
             let _ = stopped.await;
         }));
-        Node { stop, ended, notes }
+        Node {
+            stop,
+            ended,
+            notes,
+            heard,
+        }
     }
 
     /// What it has said that has these words.
@@ -57,21 +66,22 @@ impl Node {
     pub(crate) async fn says(&self, words: &str) -> ServerNote {
         let said = async {
             loop {
+                let next = self.heard.notified();
                 if let Some(note) = self.said(words).first() {
                     return note.clone();
                 }
-                tokio::task::yield_now().await;
+                next.await;
             }
         };
-        let said = timeout(LIMIT, said).await;
-        said.unwrap_or_else(|_| panic!("{words}: {:#?}", self.notes.lock().unwrap()))
+        let said = patient(said).await;
+        said.unwrap_or_else(|| panic!("{words}: {:#?}", self.notes.lock().unwrap()))
     }
 
     /// Stops it, and returns its warnings.
     pub(crate) async fn stop(self) -> Vec<String> {
         self.stop.send(()).unwrap();
-        let ended = timeout(LIMIT, self.ended).await;
-        ended.expect("it stops in time").unwrap().unwrap();
+        let ended = patient(self.ended).await;
+        ended.expect("it stops").unwrap().unwrap();
         warnings(&self.notes.lock().unwrap())
     }
 }

@@ -17,6 +17,8 @@ use crate::state::Arena;
 
 /// Inputs of a player to a room in a second: the limit of the servers.
 pub(super) const RATE: u64 = 60;
+/// Of a player who has sent less, so many at once.
+const AT_ONCE: u64 = RATE * 10;
 
 #[derive(Deserialize)]
 pub(super) struct Answer {
@@ -89,12 +91,12 @@ impl OneRoom {
             .senders
             .entry(player.clone())
             .or_insert_with(|| Sender {
-                budget: RATE * 1_000,
+                budget: AT_ONCE * 1_000,
                 frame,
                 ..Sender::default()
             });
         let earned = (frame - sender.frame) * RATE * 1_000 / u64::from(TICKS);
-        sender.budget = (sender.budget + earned).min(RATE * 1_000);
+        sender.budget = (sender.budget + earned).min(AT_ONCE * 1_000);
         sender.frame = frame;
         if sender.budget < 1_000 {
             return;

@@ -12,11 +12,11 @@ use crate::cluster::Cluster;
 use crate::load::Ledger;
 use crate::oracle::{Beat, Said, Verdict};
 
-/// A shard that must go on stands still if each oracle has had so many beats, a minute at least, without a frame of
-/// it. A machine that is slow has fewer beats, so its time does not count.
+/// What must go on stands still if each oracle has had so many beats, a minute at least, without a frame of it. A machine that is slow has fewer beats, so its time does not count.
 const STILL: u32 = 300;
 /// How long nothing may be heard of an oracle. One that hangs or has ended has no beats.
 const SILENCE: Duration = Duration::from_secs(300);
+const GONE: &str = "an oracle has ended, or hangs: see oracle.log";
 /// How many frames a shard must go on by.
 const MORE: u64 = 30;
 
@@ -65,6 +65,47 @@ async fn listen(output: ChildStdout, number: usize, board: Board) -> Option<Verd
         }
     }
     None
+}
+
+/// How long something is waited for that has to happen: a time that the oracles measure.
+pub(super) struct Patience<'a> {
+    board: &'a Board,
+    /// It is over after so many beats of all oracles.
+    still: u32,
+    began: u32,
+    heard: u32,
+    heard_at: Instant,
+}
+
+impl<'a> Patience<'a> {
+    pub(super) fn new(board: &'a Board, cluster: &Cluster) -> Self {
+        let oracles = u32::try_from(cluster.builds().count()).unwrap_or(1);
+        let heard = board.lock().heard;
+        Patience {
+            board,
+            still: STILL * oracles,
+            began: heard,
+            heard,
+            heard_at: Instant::now(),
+        }
+    }
+
+    /// Something goes on: it begins anew.
+    fn begin_anew(&mut self) {
+        self.began = self.heard;
+    }
+
+    /// Whether it is over. An error if there is nobody to measure it.
+    pub(super) fn is_over(&mut self) -> Result<bool, String> {
+        let heard = self.board.lock().heard;
+        if heard != self.heard {
+            (self.heard, self.heard_at) = (heard, Instant::now());
+        }
+        if self.heard_at.elapsed() > SILENCE {
+            return Err(GONE.to_owned());
+        }
+        Ok(heard - self.began > self.still)
+    }
 }
 
 /// A shard that is behind, and what it lacks.
@@ -135,9 +176,8 @@ impl Oracles {
         cluster: &mut Cluster,
         behind: impl Fn(&Beat) -> Vec<Behind>,
     ) -> Result<Option<String>, String> {
-        let still = STILL * u32::try_from(self.all.len()).unwrap_or(1);
-        let (mut frames, mut moved_at) = (Vec::new(), 0);
-        let (mut last_heard, mut heard_at) = (0, Instant::now());
+        let mut patience = Patience::new(&self.board, cluster);
+        let mut frames = Vec::new();
         loop {
             for name in cluster.supervise()? {
                 self.board
@@ -155,18 +195,16 @@ impl Oracles {
                 .iter()
                 .map(|(shard, _)| (*shard, beat.last.get(*shard).copied()))
                 .collect();
+            let is_over = patience.is_over()?;
             if now != frames {
-                (frames, moved_at) = (now, heard);
-            }
-            if heard != last_heard {
-                (last_heard, heard_at) = (heard, Instant::now());
-            }
-            if heard - moved_at > still {
+                frames = now;
+                patience.begin_anew();
+            } else if is_over {
                 let lines: Vec<String> = behind.into_iter().map(|(_, line)| line).collect();
                 return Ok(Some(format!("no more frames: {}", lines.join(", "))));
             }
-            if heard_at.elapsed() > SILENCE || self.all.iter().any(|it| it.verdict.is_finished()) {
-                return Err("an oracle has ended, or hangs: see oracle.log".to_owned());
+            if self.all.iter().any(|it| it.verdict.is_finished()) {
+                return Err(GONE.to_owned());
             }
             sleep(Duration::from_millis(50)).await;
         }

@@ -10,7 +10,7 @@ use framestep_rooms::log::NatsLog;
 use futures_util::StreamExt as _;
 use tokio::time::timeout;
 
-use super::{Folder, LIMIT, SILENCE, client, is_acknowledged, options, user};
+use super::{Folder, SILENCE, acknowledged, client, options, patient, user};
 use crate::nats::{Nats, version};
 use crate::state::Arena;
 
@@ -137,7 +137,7 @@ async fn nothing_is_reached(program: &Path, name: &str) {
         "kept.builds",
         "kept.0.save.0",
     ] {
-        assert!(is_acknowledged(&raw, subject).await);
+        acknowledged(&raw, subject).await;
     }
     let before = (state(&node, "LOG_1").await, state(&node, "ROOMS").await);
     let mut heard = raw.subscribe(">").await.unwrap();
@@ -150,14 +150,14 @@ async fn nothing_is_reached(program: &Path, name: &str) {
         "$JS.API.DIRECT.GET.ROOMS.kept.shards",
     ];
     attack(&alice, &of_alice).await;
-    assert!(is_acknowledged(&alice, of_alice[0]).await);
+    acknowledged(&alice, of_alice[0]).await;
     let gateway = options("gateway")
         .custom_inbox_prefix("_INBOX_gateway")
         .connect(nats.url("gateway"))
         .await
         .unwrap();
     attack(&gateway, &["log.0.open.arena-0"]).await;
-    assert!(is_acknowledged(&gateway, "log.0.open.arena-0").await);
+    acknowledged(&gateway, "log.0.open.arena-0").await;
 
     let after = (state(&node, "LOG_1").await, state(&node, "ROOMS").await);
     assert_eq!(
@@ -219,23 +219,13 @@ async fn a_watch_goes_on_when_another_player_names_its_views_for_an_answer() {
             .publish_with_reply("log.0.room.arena-0.alice", reply, "{}".into())
             .await
             .unwrap();
-        let view = timeout(LIMIT, views.next()).await.unwrap().unwrap();
+        let view = patient(views.next()).await.unwrap().unwrap();
         view.expect("the room is not over");
     }
-    let frame = timeout(LIMIT, views.next())
-        .await
-        .unwrap()
-        .unwrap()
-        .unwrap()
-        .frame;
-    let later = timeout(LIMIT, views.next())
-        .await
-        .unwrap()
-        .unwrap()
-        .unwrap()
-        .frame;
+    let frame = patient(views.next()).await.unwrap().unwrap().unwrap().frame;
+    let later = patient(views.next()).await.unwrap().unwrap().unwrap().frame;
     assert!(later > frame);
     let _ = stop.send(());
-    timeout(LIMIT, server).await.unwrap().unwrap().unwrap();
+    patient(server).await.unwrap().unwrap().unwrap();
     nats.end().await;
 }

@@ -32,7 +32,7 @@ pub(crate) async fn run(words: &mut Words) -> Result<(), Error> {
     let log = NatsLog::connect(&url).await?;
     let shards = log.shards().await?;
     if shards == 0 {
-        return Err(format!("no server has made a log at {url} yet: start one").into());
+        return Err("no server has made a log there yet: start one".into());
     }
     if let Some(build) = preferred {
         let build = u64::from_str_radix(&build, 16);

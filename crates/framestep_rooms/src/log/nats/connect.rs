@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use async_nats::{ConnectError, ConnectErrorKind, ConnectOptions, ServerAddr, jetstream};
+use async_nats::{Client, ConnectError, ConnectErrorKind, ConnectOptions, ServerAddr, jetstream};
 use tokio::time::timeout;
 
 use super::violations::Violations;
-use super::{ANSWER, NatsLog};
+use super::{ANSWER, Again, NatsLog};
 use crate::entry::is_name;
 use crate::log::LogError;
 
@@ -62,7 +62,11 @@ impl NatsLog {
             })
             .reconnect_delay_callback(before_attempt)
             .max_reconnects(None);
-        let connecting = timeout(ANSWER * 2, options.connect(urls)).await;
+        let again = Again {
+            urls: urls.iter().map(|url| (*url).to_owned()).collect(),
+            options: options.clone(),
+        };
+        let connecting = timeout(ANSWER * 2, Box::pin(options.connect(urls))).await;
         let client = match connecting {
             Ok(Ok(client)) => client,
             Ok(Err(error)) if is_wrong_user(&error) => {
@@ -102,7 +106,23 @@ impl NatsLog {
             bytes: None,
             largest: Arc::default(),
             violations,
+            again: Arc::new(again),
+            players: Arc::default(),
         })
+    }
+
+    /// The connection on which players are heard. It is made when it is asked for.
+    pub(super) async fn players(&self) -> Result<Client, LogError> {
+        let Again { urls, options } = &*self.again;
+        let connect = || async {
+            let connected =
+                timeout(ANSWER, Box::pin(options.clone().connect(urls.as_slice()))).await;
+            let unreachable = |why: &dyn std::fmt::Display| LogError::Unreachable(why.to_string());
+            connected
+                .map_err(|error| unreachable(&error))?
+                .map_err(|error| unreachable(&error))
+        };
+        self.players.get_or_try_init(connect).await.cloned()
     }
 }
 
