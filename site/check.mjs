@@ -17,7 +17,7 @@ import { dirname, join, posix, resolve } from 'node:path';
 import { visit } from '../scripts/lib/browser.mjs';
 import { serve } from './serve.mjs';
 
-const [chromium, site, pictures, ...parts] = process.argv.slice(2).filter((word) => word && word !== '--short');
+const [chromium, site, pictures, ...parts] = process.argv.slice(2).filter((word) => word && !['--short', '--all'].includes(word));
 const files = readdirSync(site, { recursive: true }).filter((path) => path.endsWith('.html'));
 
 // -- Links ------------------------------------------------------------------------------------
