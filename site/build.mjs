@@ -369,6 +369,7 @@ page({
   path: 'gallery/frames.html', title: 'Frame by frame: framestep', about: says,
   body: `<h1>Frame by frame</h1>
 <p class="lead">Step through a run. A line is marked while a script waits there.</p>
+<noscript><p>To step through the runs, this page needs JavaScript. Without it, here is the first script, and what it prints in which frame.</p></noscript>
 <div class="two" id="frames"><section aria-label="Script">
 <div class="tools choices" hidden data-live><label>Script <select id="script">${scripts.map(({ id, title }) => option(id, title)).join('')}</select></label>
 <label>A frame takes <select id="length">${lengths.map(([id, words]) => option(id, words)).join('')}</select></label></div>
