@@ -185,8 +185,10 @@ function relink(from, text) {
     const to = target(from, href);
     return to === undefined ? '' : `[${name}]: ${to}`;
   };
-  // What must not compile is Rust, too, and is coloured like it.
-  return parts.map((part, index) => (index % 2 === 1 ? part.replace(/^```(?=compile_fail)/, '```rust,')
+  // What must not compile is Rust, too, and is coloured like it. The book has no colours for the language of
+  // Godot, which is close to Python, and says so in the console.
+  return parts.map((part, index) => (index % 2 === 1
+    ? part.replace(/^```(?=compile_fail)/, '```rust,').replace(/^```gdscript\b/, '```python').replace(/^```log\b/, '```text')
     : part.replace(link, one).replace(/^\[([^\]\n]+)\]: (\S+)$/gm, definition))).join('');
 }
 

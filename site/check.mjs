@@ -168,6 +168,7 @@ async function openPages({ tab, root, quiet, page }) {
   for (const path of opened) {
     await tab.go(root + path);
     quiet(path);
+    if (tab.lines.length > 0) throw new Error(`${path} writes to the console: ${tab.lines[0]}`);
     const [needed, has, count] = await tab.evaluate('[document.documentElement.scrollWidth, innerWidth, document.querySelectorAll("main table").length]');
     if (has > phone.width || needed > phone.width) wrong.push(`${path} is wider than a phone: ${Math.max(needed, has)}`);
     if (count === 0) continue;
@@ -180,7 +181,7 @@ async function openPages({ tab, root, quiet, page }) {
     await tab.look({ ...phone, theme: 'light' });
   }
   if (wrong.length > 0) throw new Error(wrong.join('\n'));
-  console.log(`${opened.length} pages open without an error, none wider than a phone; ${tables} tables at ${widths.length} widths`);
+  console.log(`${opened.length} pages open with an empty console, none wider than a phone; ${tables} tables at ${widths.length} widths`);
 
   const kinds = { home: 'index.html', gallery: 'gallery/index.html', frames: 'gallery/frames.html#lever', missing: '404.html',
     book: 'book/docs/guide/waits.html', coming: 'book/docs/guide/coming-from/unity.html', compare: 'book/COMPARE.html',
