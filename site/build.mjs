@@ -219,7 +219,9 @@ for (const path of pages) {
     // Files of the repository that a page names.
     const to = path.startsWith('src/') ? undefined : onSite('.', name);
     return to === undefined ? words : `<a href="${up}${to}">${words}</a>`;
-  });
+  })
+    // Fonts are fetched like from another site: without this they are loaded twice, and the console says so.
+    .replace('<link rel="preload" as="font" type="font/woff2"', '<link rel="preload" as="font" crossorigin type="font/woff2"');
   const links = `<p class="site-links">${[['framestep', 'index.html'], ['Gallery', 'gallery/index.html'],
     ['Guide', 'book/docs/guide/index.html'], ['All packages', 'reference/index.html']]
     .map(([words, to]) => `<a href="${up}${to}">${words}</a>`).join(' ')}</p>`;
@@ -462,7 +464,7 @@ page({
   body: `<h1>Reference</h1>
 <p class="lead">Each wait says when it resumes, what it returns, and what dropping it does.</p>
 ${built.length > 0 ? '' : '<p>The machine that made this site has not built the reference. In a clone of the repository, <code>cargo doc --open</code> shows it.</p>'}
-<ul class="cards">${built.map((name) => `<li><div class="words"><h2><a href="${name}/index.html">${name}</a></h2>
+<ul class="cards">${built.map((name) => `<li><div class="words"><h2><a href="${name}/index.html">${name.replaceAll('_', '_<wbr>')}</a></h2>
 <p>${escape(about(name))}</p></div></li>`).join('\n')}</ul>${[0, crates.length].includes(built.length) ? ''
     : `<p class="dim">Not built here: ${crates.filter((name) => !built.includes(name)).join(', ')}.</p>`}`,
 });
