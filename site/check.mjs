@@ -149,8 +149,11 @@ await visit(options, async (tab, root) => {
   for (const scene of scenes.filter(({ id }) => wants(id))) {
     if (existsSync(join(site, 'play', scene.id))) await play(scene, tools);
     else {
-      await page(`gallery/${scene.id}.html`);
-      await stopFilms(tools, 'main section:first-child', 1);
+      for (const size of widths) {
+        await tab.look({ ...size, theme: 'light' });
+        await page(`gallery/${scene.id}.html`);
+        await stopFilms(tools, 'main section:first-child', 1);
+      }
       console.log(`its film was looked at, because it was not built: ${scene.id}`);
     }
   }
