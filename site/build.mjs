@@ -185,8 +185,10 @@ function relink(from, text) {
     const to = target(from, href);
     return to === undefined ? '' : `[${name}]: ${to}`;
   };
-  // What must not compile is Rust, too, and is coloured like it.
-  return parts.map((part, index) => (index % 2 === 1 ? part.replace(/^```(?=compile_fail)/, '```rust,')
+  // What must not compile is Rust, too, and is coloured like it. The book has no colours for the language of
+  // Godot, which is close to Python, and says so in the console.
+  return parts.map((part, index) => (index % 2 === 1
+    ? part.replace(/^```(?=compile_fail)/, '```rust,').replace(/^```gdscript\b/, '```python').replace(/^```log\b/, '```text')
     : part.replace(link, one).replace(/^\[([^\]\n]+)\]: (\S+)$/gm, definition))).join('');
 }
 
@@ -217,7 +219,9 @@ for (const path of pages) {
     // Files of the repository that a page names.
     const to = path.startsWith('src/') ? undefined : onSite('.', name);
     return to === undefined ? words : `<a href="${up}${to}">${words}</a>`;
-  });
+  })
+    // Fonts are fetched like from another site: without this they are loaded twice, and the console says so.
+    .replace('<link rel="preload" as="font" type="font/woff2"', '<link rel="preload" as="font" crossorigin type="font/woff2"');
   const links = `<p class="site-links">${[['framestep', 'index.html'], ['Gallery', 'gallery/index.html'],
     ['Guide', 'book/docs/guide/index.html'], ['All packages', 'reference/index.html']]
     .map(([words, to]) => `<a href="${up}${to}">${words}</a>`).join(' ')}</p>`;
@@ -369,6 +373,7 @@ page({
   path: 'gallery/frames.html', title: 'Frame by frame: framestep', about: says,
   body: `<h1>Frame by frame</h1>
 <p class="lead">Step through a run. A line is marked while a script waits there.</p>
+<noscript><p>To step through the runs, this page needs JavaScript. Without it, here is the first script, and what it prints in which frame.</p></noscript>
 <div class="two" id="frames"><section aria-label="Script">
 <div class="tools choices" hidden data-live><label>Script <select id="script">${scripts.map(({ id, title }) => option(id, title)).join('')}</select></label>
 <label>A frame takes <select id="length">${lengths.map(([id, words]) => option(id, words)).join('')}</select></label></div>
@@ -459,7 +464,7 @@ page({
   body: `<h1>Reference</h1>
 <p class="lead">Each wait says when it resumes, what it returns, and what dropping it does.</p>
 ${built.length > 0 ? '' : '<p>The machine that made this site has not built the reference. In a clone of the repository, <code>cargo doc --open</code> shows it.</p>'}
-<ul class="cards">${built.map((name) => `<li><div class="words"><h2><a href="${name}/index.html">${name}</a></h2>
+<ul class="cards">${built.map((name) => `<li><div class="words"><h2><a href="${name}/index.html">${name.replaceAll('_', '_<wbr>')}</a></h2>
 <p>${escape(about(name))}</p></div></li>`).join('\n')}</ul>${[0, crates.length].includes(built.length) ? ''
     : `<p class="dim">Not built here: ${crates.filter((name) => !built.includes(name)).join(', ')}.</p>`}`,
 });

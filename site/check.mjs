@@ -15,9 +15,10 @@ import { homedir } from 'node:os';
 import { dirname, join, posix, resolve } from 'node:path';
 
 import { visit } from '../scripts/lib/browser.mjs';
+import { phone, play, sleep, wide, widths } from './check-games.mjs';
 import { serve } from './serve.mjs';
 
-const [chromium, site, pictures, ...parts] = process.argv.slice(2).filter((word) => word && word !== '--short');
+const [chromium, site, pictures, ...parts] = process.argv.slice(2).filter((word) => word && !['--short', '--all'].includes(word));
 const files = readdirSync(site, { recursive: true }).filter((path) => path.endsWith('.html'));
 
 // -- Links ------------------------------------------------------------------------------------
@@ -104,9 +105,6 @@ for (const path of readdirSync(site, { recursive: true }).filter((name) => name.
 // -- Pages ------------------------------------------------------------------------------------
 
 const server = await serve(site);
-const wide = { width: 1280, height: 900 };
-const phone = { width: 390, height: 844, mobile: true };
-const widths = [phone, wide, { width: 1920, height: 1000 }];
 const scenes = JSON.parse(readFileSync(new URL('scenes.json', import.meta.url)));
 // The reference is rustdoc's; one page of each package stands for it, and each with a table. One in ten
 // sources does for all. A game alone is played below.
@@ -114,7 +112,6 @@ const opened = files.filter((path, index) => (!path.startsWith('source/') || ind
   && (!path.startsWith('reference/') || path.split('/').length <= 3 && path.endsWith('index.html')
     || !path.startsWith('reference/src/') && text(path).includes('<table')));
 const options = { chromium, server, pictures, ...wide, minutes: 3, figures: '({ frame: document.querySelector("iframe")?.contentWindow?.drawn ?? 0 })' };
-const sleep = (milliseconds) => new Promise((later) => setTimeout(later, milliseconds));
 
 /// The tables of a page that hide a part of themselves without a hint.
 const hidden = `[...document.querySelectorAll('main table')].filter((table) => {
@@ -152,10 +149,11 @@ await visit(options, async (tab, root) => {
   for (const scene of scenes.filter(({ id }) => wants(id))) {
     if (existsSync(join(site, 'play', scene.id))) await play(scene, tools);
     else {
-      await page(`gallery/${scene.id}.html`);
-      await wait("[...document.querySelectorAll('main section:first-child img')].some(({ naturalWidth }) => naturalWidth > 300)", `${scene.id}: no film`);
-      const outside = "[...document.querySelectorAll('.moving > button')].some((button) => button.getBoundingClientRect().right > button.parentElement.querySelector('img, canvas').getBoundingClientRect().right)";
-      if (await tab.evaluate(outside)) throw new Error(`${scene.id}: the button that stops its film is not on it`);
+      for (const size of widths) {
+        await tab.look({ ...size, theme: 'light' });
+        await page(`gallery/${scene.id}.html`);
+        await stopFilms(tools, 'main section:first-child', 1);
+      }
       console.log(`its film was looked at, because it was not built: ${scene.id}`);
     }
   }
@@ -165,10 +163,15 @@ await visit(options, async (tab, root) => {
 async function openPages({ tab, root, quiet, page }) {
   await tab.look({ ...phone, theme: 'light' });
   const wrong = [];
+  const covered = `(() => {
+    const boxes = (query) => [...document.querySelectorAll(query)].filter(({ offsetWidth }) => offsetWidth > 0).map((each) => each.getBoundingClientRect());
+    return boxes('main table').some((table) => boxes('.nav-wide-wrapper a').some(({ left, right }) => left < table.right && right > table.left));
+  })()`;
   let tables = 0;
   for (const path of opened) {
     await tab.go(root + path);
     quiet(path);
+    if (tab.lines.length > 0) throw new Error(`${path} writes to the console: ${tab.lines[0]}`);
     const [needed, has, count] = await tab.evaluate('[document.documentElement.scrollWidth, innerWidth, document.querySelectorAll("main table").length]');
     if (has > phone.width || needed > phone.width) wrong.push(`${path} is wider than a phone: ${Math.max(needed, has)}`);
     if (count === 0) continue;
@@ -176,11 +179,12 @@ async function openPages({ tab, root, quiet, page }) {
     for (const size of widths) {
       await tab.look({ ...size, theme: 'light' });
       for (const words of await tab.evaluate(hidden)) wrong.push(`${path}, ${size.width}: a table is cut off: ${words.replace(/\s+/g, ' ')}`);
+      if (await tab.evaluate(covered)) wrong.push(`${path}, ${size.width}: an arrow lies on a table`);
     }
     await tab.look({ ...phone, theme: 'light' });
   }
   if (wrong.length > 0) throw new Error(wrong.join('\n'));
-  console.log(`${opened.length} pages open without an error, none wider than a phone; ${tables} tables at ${widths.length} widths`);
+  console.log(`${opened.length} pages open with an empty console, none wider than a phone; ${tables} tables at ${widths.length} widths`);
 
   const kinds = { home: 'index.html', gallery: 'gallery/index.html', frames: 'gallery/frames.html#lever', missing: '404.html',
     book: 'book/docs/guide/waits.html', coming: 'book/docs/guide/coming-from/unity.html', compare: 'book/COMPARE.html',
@@ -222,8 +226,8 @@ async function tryFirstPage({ tab, root, page, wait, quiet }) {
   if (!seen.seen.slice(0, -1).every(([, lines]) => lines > 0)) throw new Error('a frame of the first page marks no line');
   const cards = await tab.evaluate("[...document.querySelectorAll('.cards.games h2')].map(({ textContent }) => textContent)");
   if (cards.join() !== scenes.map(({ title }) => title).join()) throw new Error(`the first page shows the games ${cards}`);
-  const stops = "[...document.querySelectorAll('.film .moving > button')].map((button) => { button.click(); return document.querySelectorAll('.film canvas').length; })";
-  if ((await tab.evaluate(stops)).join() !== '1') throw new Error('the film has no button that stops it');
+  await stopFilms({ tab, wait }, '.film', 1);
+  await stopFilms({ tab, wait }, '.cards.games', cards.length);
   await tab.look({ ...wide, theme: 'light', isCalm: true });
   await page('');
   await wait("document.querySelectorAll('.film canvas').length === 1 && document.querySelector('#play').textContent === 'Play'", 'the film moves for a reader who wants no motion');
@@ -243,6 +247,21 @@ async function tryFirstPage({ tab, root, page, wait, quiet }) {
   if (missing.status !== 404 || !(await missing.text()).includes('a list of chapters')) throw new Error('an address without a page leads nowhere');
   quiet('the first page');
   console.log(`the first page: a door that opens in ${doors.length} frames, a film that stops, ${cards.length} games, two themes`);
+}
+
+/// The button of each film is on it, stops it, and leaves it as large as it was.
+async function stopFilms({ tab, wait }, inside, count) {
+  const films = `[...document.querySelectorAll('${inside} .moving')]`;
+  await wait(`${films}.length === ${count} && ${films}.every((film) => film.querySelector('img').naturalWidth > 0)`, `not ${count} films in ${inside}`);
+  const wrong = await tab.evaluate(`${films}.filter((film) => {
+    const [image, button] = ['img', ':scope > button'].map((query) => film.querySelector(query));
+    const before = image.getBoundingClientRect();
+    const isOnIt = button.getBoundingClientRect().right <= before.right;
+    button.click();
+    const after = film.querySelector('canvas')?.getBoundingClientRect();
+    return !isOnIt || Math.abs(after?.width - before.width) > 1 || !(Math.abs(after?.height - before.height) <= 1);
+  }).map((film) => film.querySelector('img').getAttribute('src'))`);
+  if (wrong.length > 0) throw new Error(`films of ${inside} whose button is not on them, does not stop them or changes their size: ${wrong}`);
 }
 
 /// The button of the theme: what it chooses holds for the book and the reference, too.
@@ -352,147 +371,4 @@ async function tryNames({ tab, root, wait, quiet }) {
   if (lost.length > 0) throw new Error(`the reference does not know ${lost.length} of ${names.length} names: ${lost.join(', ')}`);
   if (!text('reference/framestep/wait/fn.wait_seconds.html').includes('scraped-example')) throw new Error('the reference shows no example of wait_seconds');
   console.log(`the reference finds ${names.length} names of other engines and libraries`);
-}
-
-/// Plays a game: every button, file and choice, while lines are marked.
-async function play({ id, keys, files: shown }, { tab, page, wait, quiet }) {
-  const begin = async (look) => {
-    await tab.look(look);
-    await page(`gallery/${id}.html`);
-    const place = `(() => {
-      const button = document.querySelector('.stage .start');
-      button?.scrollIntoView({ block: 'center' });
-      const { left, top, width, height } = button?.getBoundingClientRect() ?? {};
-      const [x, y] = [left + width / 2, top + height / 2];
-      return height > 100 && height < innerHeight * 0.95 && button.contains(document.elementFromPoint(x, y)) && [x, y];
-    })()`;
-    await wait(place, `${id}: nobody sees the button that starts the game`);
-    await tab.click(...await tab.evaluate(place));
-    await tab.until(({ frame }) => frame >= 2);
-  };
-  const marks = () => tab.evaluate("[...document.querySelectorAll('.line.waits')].map(({ id }) => id)");
-  /// Lines that were marked in so many frames; it is an error if there are none at a time.
-  const watch = async (frames, what) => {
-    const seen = new Set();
-    let isEmpty = 0;
-    const first = (await tab.figures()).frame;
-    while ((await tab.figures()).frame < first + frames) {
-      await tab.frames(6);
-      const now = await marks();
-      if (now.length === 0) isEmpty += 1;
-      for (const line of now) seen.add(line);
-    }
-    if (isEmpty > 1) throw new Error(`${id}, ${what}: no line is marked`);
-    return seen;
-  };
-  const press = (code, type) => tab.evaluate(`document.querySelector('.keys [data-code="${code}"]').dispatchEvent(new PointerEvent('${type}', { pointerId: 1, bubbles: true, cancelable: true }))`);
-
-  await begin({ ...wide, theme: 'light' });
-  await wait('Number(document.body.dataset.reports) > 1', `${id} does not tell where its scripts wait`);
-  const lines = await watch(240, 'at first');
-  if (lines.size < 3) throw new Error(`${id}: ${lines.size} lines marked`);
-  await tab.picture(`${id}-light`);
-  for (const file of shown) {
-    const [choice, isShown] = await tab.evaluate(`(() => {
-      document.querySelector('.files [data-file="${file}"]').click();
-      return [document.querySelector('#followed').value, !document.querySelector('.panes [data-file="${file}"]').hidden];
-    })()`);
-    if (choice !== 'file' || !isShown) throw new Error(`${id}: the tab ${file} shows it: ${isShown}, and follows ${choice}`);
-    await tab.frames(2);
-    // Somebody who opens a file sees where its scripts wait.
-    const isSeen = await tab.evaluate(`(() => {
-      const pane = document.querySelector('.panes [data-file="${file}"] pre');
-      const lines = [...pane.querySelectorAll('.line.waits')];
-      const inside = (line) => line.offsetTop - pane.offsetTop >= pane.scrollTop && line.offsetTop - pane.offsetTop < pane.scrollTop + pane.clientHeight;
-      return lines.length === 0 || lines.some(inside);
-    })()`);
-    if (!isSeen) throw new Error(`${id}: ${file} is shown, but no line of it that waits`);
-  }
-  for (const name of await tab.evaluate("[...document.querySelector('#followed').options].map(({ value }) => value)")) {
-    await tab.evaluate(`document.querySelector('#followed').value = ${JSON.stringify(name)}; document.querySelector('#followed').dispatchEvent(new Event('change'))`);
-    await tab.frames(1);
-  }
-  for (const [words, code] of keys) {
-    await press(code, 'pointerdown');
-    // An open menu stops what it covers, but its own script waits.
-    const held = await watch(code === 'KeyR' ? 90 : 24, words);
-    if (code === 'KeyR' && held.size < 3) throw new Error(`${id}, ${words}: ${held.size} lines are marked`);
-    if (code === 'KeyR') await tab.picture(`${id}-rewinding`);
-    await press(code, 'pointerup');
-    await tab.frames(6);
-    quiet(`${id}, ${words}`);
-  }
-  if (id === 'rewind') await takeOver({ tab, press, begin });
-  if (id === 'panel') await pause({ tab, begin });
-  const { frame } = await tab.figures();
-  console.log(`${id}: ${frame} frames, the first after ${await tab.evaluate('document.body.dataset.began')} s, ${lines.size} lines marked; ${keys.length} keys, ${shown.length} files`);
-
-  // The link to the game alone: nothing plays it there.
-  await page(await tab.evaluate("[...document.querySelectorAll('main a')].find(({ textContent }) => textContent === 'The game alone').getAttribute('href').replace('../', '')"));
-  await wait("document.querySelector('canvas')?.offsetWidth > 100", `${id}: the game alone does not begin`);
-  await sleep(2_000);
-  quiet(`${id}, the game alone`);
-
-  await begin({ ...widths[2], theme: 'dark' });
-  await watch(60, 'in the dark');
-  await tab.picture(`${id}-dark`);
-  await begin({ ...phone, theme: 'dark' });
-  await watch(60, 'on a phone');
-  await tab.evaluate("document.querySelector('.panes').scrollIntoView({ block: 'end' })");
-  await tab.frames(2);
-  const both = await tab.evaluate(`(() => {
-    const [game, code] = ['.stage', '.panes pre:not([hidden])'].map((query) => [...document.querySelectorAll(query)].find(({ offsetHeight }) => offsetHeight > 0).getBoundingClientRect());
-    return game.top >= -1 && code.bottom > game.bottom + 150 && code.top < innerHeight;
-  })()`);
-  await tab.picture(`${id}-phone`);
-  if (!both && !isWide(id)) throw new Error(`${id}: a phone does not show the game and its code together`);
-}
-
-/// The panel needs the height of a phone for itself.
-function isWide(id) {
-  return scenes.find((scene) => scene.id === id).isWide;
-}
-
-/// The first button of the panel stops the game, and lets it go on.
-async function pause({ tab, begin }) {
-  await begin({ ...wide, theme: 'light' });
-  await tab.frames(60);
-  const { left, top } = await tab.evaluate("(({ left, top }) => ({ left, top }))(document.querySelector('.stage').getBoundingClientRect())");
-  const [x, y] = [left + 42, top + 73];
-  const waits = () => tab.evaluate("[...document.querySelectorAll('.line.waits')].map(({ id, dataset }) => id + dataset.who).join()");
-  const changes = async (frames) => {
-    const before = await waits();
-    for (let passed = 0; passed < frames; passed += 6) {
-      await tab.frames(6);
-      if (await waits() !== before) return true;
-    }
-    return false;
-  };
-  for (const goesOn of [false, true]) {
-    let tries = 0;
-    // For the panel, a press of most of a second is no click: a machine that draws slowly needs another.
-    while (await changes(90) !== goesOn) {
-      if (tries > 3) throw new Error(`panel: its first button does not ${goesOn ? 'let the game go on' : 'pause the game'}`);
-      await tab.move(x, y);
-      await tab.frames(3);
-      await tab.click(x, y, () => tab.frames(1));
-      tries += 1;
-    }
-    if (!goesOn) await tab.picture('panel-paused');
-  }
-}
-
-/// The pilot prints a line about every 60th step: after an arrow key, no more.
-async function takeOver({ tab, press, begin }) {
-  await begin({ ...wide, theme: 'light' });
-  const steps = () => tab.lines.filter((line) => line.startsWith('step ')).length;
-  const before = steps();
-  await tab.frames(150);
-  if (steps() === before) throw new Error('rewind: the pilot does not play');
-  await press('ArrowRight', 'pointerdown');
-  await tab.frames(10);
-  await press('ArrowRight', 'pointerup');
-  const after = steps();
-  await tab.frames(200);
-  if (steps() !== after) throw new Error('rewind: an arrow key does not take over from the pilot');
 }

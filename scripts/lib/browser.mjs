@@ -77,8 +77,9 @@ class Tab {
     } else if (method === 'Runtime.exceptionThrown') {
       const { text, exception } = params.exceptionDetails;
       this.errors.push(`${text} ${exception?.description ?? ''}`);
-    } else if (method === 'Log.entryAdded' && params.entry.level === 'error') {
-      this.errors.push(`${params.entry.text} ${params.entry.url ?? ''}`);
+    } else if (method === 'Log.entryAdded') {
+      const line = `${params.entry.text} ${params.entry.url ?? ''}`;
+      (params.entry.level === 'error' ? this.errors : this.lines).push(line);
     }
   }
 

@@ -56,10 +56,12 @@ impl Game {
             .build();
         // Without a hook, reports go to standard error, which a browser does not have.
         executor.on_report(|report| {
+            // macroquad prints a literal that is alone as it stands.
+            let text = report.to_string();
             if let Report::TimeDropped { .. } = report {
-                info!("{report}");
+                info!("{}", text);
             } else {
-                error!("{report}");
+                error!("{}", text);
             }
         });
         let world = World::new(&executor);
