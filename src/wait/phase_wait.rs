@@ -79,13 +79,26 @@ impl PhaseWait {
         name: &'static str,
         bound: Bound,
     ) -> Poll<()> {
-        let wait = self;
-        match scope::with_inlined(PollOf {
-            wait,
-            cx,
-            name,
-            bound,
-        }) {
+        let wait = &mut self.registration;
+        // For a wait that has just been made, the compiler knows the state, and makes a
+        // loop of such waits jump to the right branch.
+        let polled = if wait.has_begun() {
+            if take_resumed(wait) {
+                return Poll::Ready(());
+            }
+            scope::with_inlined(Slowly::<true>(self, cx, name))
+        } else {
+            let begins = if wait.names_no_phase() {
+                scope::with_inlined(BeginsInItsRun::<true>(wait, cx, bound))
+            } else {
+                begins_in_named_phase(wait, cx, bound)
+            };
+            if begins {
+                return Poll::Pending;
+            }
+            scope::with_inlined(Slowly::<false>(self, cx, name))
+        };
+        match polled {
             Ok(poll) => poll,
             Err(misuse) => misuse.panic(name),
         }
@@ -217,58 +230,43 @@ impl PhaseWait {
     }
 }
 
-/// A poll of a wait.
-struct PollOf<'a, 'c> {
-    wait: &'a mut PhaseWait,
-    cx: &'a Context<'c>,
-    name: &'static str,
-    bound: Bound,
-}
+/// A poll that is not the usual one, of a wait that has begun or not. It gets the scope: to look it up in this crate
+/// takes a call, around which it would keep all else.
+struct Slowly<'a, 'c, const BEGUN: bool>(&'a mut PhaseWait, &'a Context<'c>, &'static str);
 
-impl Inside for PollOf<'_, '_> {
+impl<const BEGUN: bool> Inside for Slowly<'_, '_, BEGUN> {
     type Output = Result<Poll<()>, Misuse>;
 
-    // The slow ways get the scope: to look it up in this crate takes a call, around which they would keep all else.
     #[inline(always)]
     #[track_caller]
     fn call(self, scope: Option<&Scope<'_>>) -> Self::Output {
-        let PollOf {
-            wait,
-            cx,
-            name,
-            bound,
-        } = self;
-        let registration = &mut wait.registration;
-        // For a wait that has just been made, the compiler knows the state, and makes a
-        // loop of such waits jump to the right branch.
-        if registration.has_begun() {
-            if scope.is_some_and(|scope| registration.take_resumed(scope)) {
-                return Ok(Poll::Ready(()));
-            }
-            return wait.poll_begun(cx, name, scope);
-        }
-        let begins = if registration.names_no_phase() {
-            scope.is_some_and(|scope| registration.begin_in_its_run::<true>(scope, cx, bound))
+        let Slowly(wait, cx, name) = self;
+        if BEGUN {
+            wait.poll_begun(cx, name, scope)
         } else {
-            begins_in_named_phase(registration, cx, bound, scope)
-        };
-        if begins {
-            return Ok(Poll::Pending);
+            wait.begin_slowly(cx, name, scope)
         }
-        wait.begin_slowly(cx, name, scope)
     }
 }
 
-/// Begins a wait that names its phase in a run of that, if this is the simple case. Returns whether it has begun. Not
-/// inlined: it would take registers from the usual way.
+/// Begins a wait in a run of the phase that it waits for, if this is the simple case.
+/// Returns whether it has begun.
+struct BeginsInItsRun<'a, 'c, const HOME: bool>(&'a mut Registration, &'a Context<'c>, Bound);
+
+impl<const HOME: bool> Inside for BeginsInItsRun<'_, '_, HOME> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn call(self, scope: Option<&Scope<'_>>) -> bool {
+        scope.is_some_and(|scope| self.0.begin_in_its_run::<HOME>(scope, self.1, self.2))
+    }
+}
+
+/// The same for a wait that names its phase. Not inlined: it would take registers from
+/// the usual way.
 #[inline(never)]
-fn begins_in_named_phase(
-    wait: &mut Registration,
-    cx: &Context<'_>,
-    bound: Bound,
-    scope: Option<&Scope<'_>>,
-) -> bool {
-    scope.is_some_and(|scope| wait.begin_in_its_run::<false>(scope, cx, bound))
+fn begins_in_named_phase(wait: &mut Registration, cx: &Context<'_>, bound: Bound) -> bool {
+    scope::with_inlined(BeginsInItsRun::<false>(wait, cx, bound))
 }
 
 /// Whether the wait resumes the coroutine being polled. Then the wait is over. `false` outside

@@ -125,7 +125,9 @@ pub(crate) fn url(port: u16, user: &str) -> String {
 
 /// Connects as the user of an address, again and again.
 pub(crate) async fn connect(url: &str) -> Result<Client, String> {
-    let address: ServerAddr = url.parse().map_err(|error| format!("the address of NATS: {error}"))?;
+    let address: ServerAddr = url
+        .parse()
+        .map_err(|error| format!("the address of NATS: {error}"))?;
     let (user, password) = (
         address.username().unwrap_or_default(),
         address.password().unwrap_or_default(),
