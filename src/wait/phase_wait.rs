@@ -122,6 +122,10 @@ impl PhaseWait {
 
     // Neither is inlined, and both have the same arguments: then the choice moves nothing.
     #[inline(never)]
+    #[expect(
+        clippy::unnecessary_wraps,
+        reason = "as `begin_recorded`, whose call is the other end of a jump"
+    )]
     fn begin_unrecorded(
         &mut self,
         cx: &Context<'_>,
