@@ -29,7 +29,7 @@ fn blank() -> Runtime {
 fn saved() -> Json {
     let runtime = blank();
     let camp = runtime.owner();
-    let sleeper = runtime.start_on(camp, sleeps()).id();
+    let sleeper = runtime.enter(|| camp.start(sleeps())).id();
     runtime.start(waits(sleeper, camp));
     serde_json::to_value(runtime.save_state().unwrap()).unwrap()
 }

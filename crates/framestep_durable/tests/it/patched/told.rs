@@ -1,5 +1,13 @@
 //! Loops over what no table tells: lists that functions return, one of several in a constant, indices and queues. A
 //! save in the loop goes on if its turns so far were of the same items.
+#![expect(
+    clippy::explicit_into_iter_loop,
+    clippy::explicit_iter_loop,
+    clippy::modulo_one,
+    clippy::needless_range_loop,
+    clippy::never_loop,
+    reason = "all forms of loops"
+)]
 
 use super::{Story, loads, talks};
 
