@@ -11,7 +11,7 @@ use std::rc::Rc;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::bytes::hash::{FNV, fnv};
-use crate::places::lists::told;
+use crate::places::lists::hash_told;
 use crate::places::table::Place;
 
 /// A loop that has begun.
@@ -129,7 +129,7 @@ pub trait HidesItem {
 
 impl<T: Debug + ?Sized> TellsItem for &Item<'_, T> {
     fn told(&self) -> u32 {
-        told(&self.0).0.max(1)
+        hash_told(&self.0).max(1)
     }
 }
 

@@ -4,7 +4,7 @@
 //! The items of the loop `n` are parts of a statement that stands for its list, which is a part of `n`. So the
 //! [difference](crate::places::difference) of two tables says of them, too, which are new, gone, moved or reworded.
 
-use std::fmt::Debug;
+use std::fmt::{self, Debug, Write as _};
 use std::sync::OnceLock;
 
 use crate::bytes::hash::{FNV, fnv};
@@ -249,18 +249,82 @@ impl<T: Counted + ?Sized> Counted for &T {
     }
 }
 
-/// What an item tells. Addresses do not count: those of functions are others in each run.
-pub(crate) fn told(item: &dyn Debug) -> (u32, u32) {
+/// What an item of a list tells: a hash, and a sketch of its words. Addresses do not count: those of functions are others
+/// in each run.
+fn told(item: &dyn Debug) -> (u32, u32) {
     let text = format!("{item:?}");
-    let mut hash = FNV;
-    let mut parts = Vec::new();
-    for part in text.split_inclusive(|c: char| !c.is_alphanumeric()) {
-        if !part.starts_with("0x") {
-            hash = fnv(part.as_bytes(), hash);
-            parts.push(part);
-        }
-    }
+    let parts: Vec<&str> = text
+        .split_inclusive(|c: char| !c.is_alphanumeric())
+        .filter(|part| !part.starts_with("0x"))
+        .collect();
     let has_lists = parts.iter().any(|part| part.contains('['));
     let flag = if has_lists { HAS_LISTS } else { 0 };
-    (hash, Sketch::of_parts(&parts).0 | flag)
+    (hash_told(item), Sketch::of_parts(&parts).0 | flag)
+}
+
+/// The hash alone. Nothing is kept of the text, since each turn of a loop asks for it.
+pub(crate) fn hash_told(item: &dyn Debug) -> u32 {
+    /// What was written of a word.
+    enum Word {
+        Nothing,
+        Zero,
+        More,
+        /// It is an address.
+        Address,
+    }
+    struct Hash(u32, Word);
+    impl fmt::Write for Hash {
+        fn write_str(&mut self, text: &str) -> fmt::Result {
+            for c in text.chars() {
+                let word = match (&self.1, c) {
+                    (Word::Nothing, '0') => Word::Zero,
+                    (Word::Zero, 'x') => Word::Address,
+                    (Word::Address, c) if c.is_alphanumeric() => Word::Address,
+                    (_, c) if c.is_alphanumeric() => Word::More,
+                    _ => Word::Nothing,
+                };
+                let add = |hash, c: char| fnv(c.encode_utf8(&mut [0; 4]).as_bytes(), hash);
+                self.0 = match (&self.1, &word) {
+                    // It may be the begin of an address.
+                    (_, Word::Zero | Word::Address) | (Word::Address, _) => self.0,
+                    (Word::Zero, _) => add(add(self.0, '0'), c),
+                    _ => add(self.0, c),
+                };
+                self.1 = word;
+            }
+            Ok(())
+        }
+    }
+    let mut hash = Hash(FNV, Word::Nothing);
+    // An error of the item ends its text.
+    let _ = write!(hash, "{item:?}");
+    match hash.1 {
+        Word::Zero => fnv(b"0", hash.0),
+        _ => hash.0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_left_out_wherever_the_text_is_cut() {
+        /// Is written in pieces.
+        struct Pieces(&'static [&'static str]);
+        impl Debug for Pieces {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.iter().try_for_each(|piece| f.write_str(piece))
+            }
+        }
+        let hash = |text: &str| fnv(text.as_bytes(), FNV);
+        for (pieces, told) in [
+            (&["Line { a: 0, b: 10 }"][..], "Line { a: 0, b: 10 }"),
+            (&["f(0", "x7f", "ff), 00", "x1"], "f(, 00x1"),
+            (&["0", "x", "é1", "] 0"], " 0"),
+            (&["a0x1 0y, 0x"], "a0x1 0y, "),
+        ] {
+            assert_eq!(hash_told(&Pieces(pieces)), hash(told), "{pieces:?}");
+        }
+    }
 }
