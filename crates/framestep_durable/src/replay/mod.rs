@@ -280,7 +280,9 @@ fn replay_aligned(
     let stop_lines = image.stop_lines.clone();
     let (journal, marks) = (cell.journal(), &image.marks);
     let tables = [image.statements.list(), places.all()];
-    let loops = LoopsThen::of(&image.gone_over, &difference, tables, &awaited);
+    let gone_over = &image.gone_over;
+    let loops = LoopsThen::of(gone_over, &difference, tables, &awaited);
+    let loops = (loops, gone_over);
     let code = (difference, image.statements.list(), places);
     let asked = image.questions();
     let asked = asked.map(|(wait, of)| (wait.number, of.content.value().clone()));

@@ -58,8 +58,14 @@ impl Places<'_> {
         }
     }
 
-    /// Makes a loop tell what it goes over, unless a table or labels do. What has to stand before it.
-    pub(super) fn tell_turns(&self, number: u16, stmt: &mut Stmt) -> Option<Stmt> {
+    /// Makes a loop tell what it goes over, unless a constant or labels do. What has to stand before it. Its turns may be
+    /// counted already.
+    pub(super) fn tell_turns(
+        &self,
+        number: u16,
+        stmt: &mut Stmt,
+        are_counted: bool,
+    ) -> Option<Stmt> {
         let Stmt::Expr(expr, _) = &mut *stmt else {
             return None;
         };
@@ -75,35 +81,46 @@ impl Places<'_> {
         }
         let tells = match expr {
             Expr::ForLoop(repeats) if tells_item(repeats) => {
-                self.tell_item(number, repeats);
+                self.tell_item(number, repeats, are_counted);
                 true
             }
-            Expr::ForLoop(repeats) => self.tell_looked_up(number, Vec::new(), &mut repeats.body),
-            Expr::Loop(repeats) => self.tell_looked_up(number, Vec::new(), &mut repeats.body),
+            Expr::ForLoop(repeats) => {
+                self.tell_looked_up(number, Vec::new(), &mut repeats.body, are_counted)
+            }
+            Expr::Loop(repeats) => {
+                self.tell_looked_up(number, Vec::new(), &mut repeats.body, are_counted)
+            }
             Expr::While(repeats) => {
                 let names = match &*repeats.cond {
                     Expr::Let(of) if !may_wait(of.expr.to_token_stream()) => names_of(&of.pat),
                     _ => Vec::new(),
                 };
-                self.tell_looked_up(number, names, &mut repeats.body)
+                self.tell_looked_up(number, names, &mut repeats.body, are_counted)
             }
             _ => false,
         };
-        tells.then(|| self.note_by("begin_loop", number, stmt))
+        (tells && !are_counted).then(|| self.note_by("begin_loop", number, stmt))
     }
 
     /// Binds the item of each turn to a name, which it is told by, before its own pattern.
-    fn tell_item(&self, number: u16, repeats: &mut ExprForLoop) {
+    fn tell_item(&self, number: u16, repeats: &mut ExprForLoop, are_counted: bool) {
         let item = Ident::new("item", Span::mixed_site());
-        let turn = self.note_by("turn_of_loop", number, &repeats.pat);
+        let turn = (!are_counted).then(|| self.note_by("turn_of_loop", number, &repeats.pat));
         let told = self.tell(number, &item, &repeats.pat);
         let pat = std::mem::replace(&mut *repeats.pat, parse_quote!(#item));
         let bind: Stmt = parse_quote!(let #pat = #item;);
-        repeats.body.stmts.splice(0..0, [turn, told, bind]);
+        let notes = turn.into_iter().chain([told, bind]);
+        repeats.body.stmts.splice(0..0, notes);
     }
 
     /// Makes each turn tell these names, and what it looks up in its statements. Whether there is something.
-    fn tell_looked_up(&self, number: u16, names: Vec<Ident>, body: &mut Block) -> bool {
+    fn tell_looked_up(
+        &self,
+        number: u16,
+        names: Vec<Ident>,
+        body: &mut Block,
+        are_counted: bool,
+    ) -> bool {
         let (mut stmts, mut count) = (Vec::new(), 0);
         let mut tell = |names: Vec<Ident>, stmts: &mut Vec<Stmt>| {
             count += names.len();
@@ -121,7 +138,7 @@ impl Places<'_> {
             tell(found, &mut stmts);
         }
         body.stmts = stmts;
-        if count > 0 {
+        if count > 0 && !are_counted {
             let turn = self.note_by("turn_of_loop", number, body);
             body.stmts.insert(0, turn);
         }

@@ -219,7 +219,9 @@ impl<'a> Places<'a> {
                 self.within(number, |this| this.visit_stmt_mut(&mut stmt));
                 // What a constant is, its items say as well.
                 if goes_over.is_none_or(|list| list.is_in_code()) {
-                    block.stmts.extend(self.tell_turns(number, &mut stmt));
+                    block
+                        .stmts
+                        .extend(self.tell_turns(number, &mut stmt, is_told));
                 }
                 if is_told {
                     block.stmts.push(self.note_by("begin_turns", number, &stmt));

@@ -126,8 +126,16 @@ impl ScriptCell {
 
     /// Notes that a loop over a list begins, or its next turn.
     pub(crate) fn note_turn(&self, number: u16, is_next: bool) {
+        let of = u32::from(number);
+        self.note_loop(|loops| {
+            if is_next {
+                loops.turn(of);
+            } else {
+                loops.begin(of);
+            }
+        });
         if self.is_aligned.get() {
-            self.with_aligned(|aligned| aligned.note_turn(u32::from(number), is_next));
+            self.with_aligned(|aligned| aligned.note_turn(of, is_next));
         }
     }
 

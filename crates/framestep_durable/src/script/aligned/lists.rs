@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::journal::{Found, Site, SiteId, Sites};
 use crate::places::lists::Order;
 use crate::places::table::{Place, Places};
-use crate::places::{Difference, Match};
+use crate::places::{Difference, GoneOver, Match};
 use crate::script::aligned::Aligned;
 
 /// The item of a turn of now.
@@ -33,6 +33,8 @@ struct List {
     turn: Option<u32>,
     /// Pairs of an item that is gone and a new one that may be the same, by their numbers.
     elsewhere: Vec<(u32, u32)>,
+    /// The turn under way at the save, from 1, if it says that.
+    turn_then: Option<u32>,
 }
 
 /// The lists that loops of a script go over, by the statements of now, and their numbers in the table.
@@ -40,7 +42,16 @@ struct List {
 pub(super) struct Lists(BTreeMap<(u32, u32), List>);
 
 impl Lists {
-    pub(super) fn of(difference: &Difference, old: &[Place], places: Places) -> Self {
+    pub(super) fn of(
+        difference: &Difference,
+        old: &[Place],
+        places: Places,
+        gone_over: &GoneOver,
+    ) -> Self {
+        let turn_then = |of: u32| {
+            let then = difference.then(of).other()?;
+            Some(gone_over.of(then)?.turns)
+        };
         let all = places.all();
         let behind_statements = all.iter().enumerate().skip(places.list.len());
         let lists = behind_statements.filter(|(_, place)| place.is_list());
@@ -50,10 +61,12 @@ impl Lists {
             let is_list = old.get(then as usize).is_some_and(Place::is_list);
             let of = u32::from(place.parent);
             is_list.then(|| {
-                (
-                    (of, number),
-                    List::of(difference, [(old, then), (all, number)], place.order()),
-                )
+                let tables = [(old, then), (all, number)];
+                let list = List {
+                    turn_then: turn_then(of),
+                    ..List::of(difference, tables, place.order())
+                };
+                ((of, number), list)
             })
         });
         Lists(lists.collect())
@@ -134,6 +147,7 @@ impl List {
             has_lost: !are_all_here || known != count,
             turn: None,
             elsewhere: elsewhere.collect(),
+            turn_then: None,
         }
     }
 
@@ -144,6 +158,13 @@ impl List {
             .checked_sub(1)
             .filter(|_| self.order == Order::Items)?;
         self.items.get(at as usize)
+    }
+
+    /// Whether the turn under way is not that of the item at which the save is.
+    fn is_at_other_item(&self) -> bool {
+        let then = self.turn_then.and_then(|turn| turn.checked_sub(1));
+        let now = self.item().map(|item| item.then);
+        then.is_some() && now.is_some_and(|now| now != then)
     }
 }
 
@@ -194,7 +215,7 @@ impl Aligned {
     pub(super) fn check_turns_at(&self, saved: &[SiteId], sites: &Sites) -> Result<(), Found> {
         let saved = saved.iter().filter_map(|site| sites.get(*site));
         for now in saved.filter_map(|then| self.difference.now(then.place).other()) {
-            if let Some(says) = self.wrong_turn(now) {
+            if let Some(says) = self.wrong_turn(now).or_else(|| self.other_turn(now)) {
                 return Err(Found::Place {
                     entry: self.entry(),
                     recorded: None,
@@ -215,6 +236,16 @@ impl Aligned {
                 self.line_at(of)
             ))
         })
+    }
+
+    /// The loop around a statement of now whose turn under way is that of another item, if there is one.
+    fn other_turn(&self, now: u32) -> Option<String> {
+        let mut lists = self.lists_around(now);
+        let (of, _) = lists.find(|(_, list)| list.is_at_other_item())?;
+        Some(format!(
+            "in the loop over a list at {}, in the turn of another item than at the save. {LABEL_THEM}",
+            self.line_at(of)
+        ))
     }
 
     /// Whether a recorded call was made for an item that is gone: the loop is over now, as it was in the save, and

@@ -32,7 +32,7 @@ use crate::journal::{
     Found, Journal, Kind, Known, Marks, NamedWait, Site, SiteId, Sites, StopLines,
 };
 use crate::places::table::{Place, Places};
-use crate::places::{Difference, Match, Turns};
+use crate::places::{Difference, GoneOver, Match, Turns};
 use crate::script::aligned::changes::Changes;
 use crate::script::aligned::doubts::Reached;
 use crate::script::aligned::holds::Holds;
@@ -133,7 +133,7 @@ impl Aligned {
         saved: Vec<NamedWait>,
         asked: BTreeMap<u32, Bytes>,
         stop_lines_then: StopLines,
-        loops_then: LoopsThen,
+        (loops_then, gone_over): (LoopsThen, &GoneOver),
     ) -> Self {
         let (mut entries, mut values) = (Vec::new(), 0);
         journal.each(|entry| {
@@ -151,7 +151,7 @@ impl Aligned {
                 is_taken: false,
             });
         });
-        let lists = Lists::of(&difference, old, places);
+        let lists = Lists::of(&difference, old, places, gone_over);
         Aligned {
             difference,
             places,

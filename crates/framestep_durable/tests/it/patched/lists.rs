@@ -53,6 +53,40 @@ fn an_item_that_is_gone_is_refused_only_behind_it_in_the_loop() {
     loads(&replaced).are_refused(0..16, "");
 }
 
+/// ```text
+/// before   odd "11"  even "12"  odd "13"      a save in the turn of "11"
+/// after   even "12"  even "12"  odd "13"      the first call is that of "13"
+/// ```
+#[test]
+fn a_turn_is_not_taken_for_that_of_another_item_whose_call_is_alike() {
+    let changed = talks!({
+        const LINES: &[u32] = &[11, 12, 13];
+        #[durable]
+        pub async fn talk() {
+            for line in LINES {
+                if line % 2 == 1 {
+                    say(line.to_string());
+                    wait_seconds(0.8).await;
+                }
+            }
+            wait_seconds(0.5).await;
+        }
+    } => {
+        const LINES: &[u32] = &[12, 12, 13];
+        #[durable]
+        pub async fn talk() {
+            for line in LINES {
+                if line % 2 == 1 {
+                    say(line.to_string());
+                    wait_seconds(0.8).await;
+                }
+            }
+            wait_seconds(0.5).await;
+        }
+    });
+    loads(&changed).are_refused(0..8, "in the turn of another item");
+}
+
 #[test]
 fn items_in_another_order_are_refused_only_between_them() {
     let swapped = constants!(["a", "b", "c", "d"] => ["a", "c", "b", "d"]);
