@@ -259,48 +259,76 @@ fn told(item: &dyn Debug) -> (u32, u32) {
         .collect();
     let has_lists = parts.iter().any(|part| part.contains('['));
     let flag = if has_lists { HAS_LISTS } else { 0 };
-    (hash_told(item), Sketch::of_parts(&parts).0 | flag)
+    let mut hash = Told::default();
+    hash.add(&text);
+    (hash.finish(), Sketch::of_parts(&parts).0 | flag)
 }
 
 /// The hash alone. Nothing is kept of the text, since each turn of a loop asks for it.
 pub(crate) fn hash_told(item: &dyn Debug) -> u32 {
-    /// What was written of a word.
-    enum Word {
-        Nothing,
-        Zero,
-        More,
-        /// It is an address.
-        Address,
-    }
-    struct Hash(u32, Word);
-    impl fmt::Write for Hash {
-        fn write_str(&mut self, text: &str) -> fmt::Result {
-            for c in text.chars() {
-                let word = match (&self.1, c) {
-                    (Word::Nothing, '0') => Word::Zero,
-                    (Word::Zero, 'x') => Word::Address,
-                    (Word::Address, c) if c.is_alphanumeric() => Word::Address,
-                    (_, c) if c.is_alphanumeric() => Word::More,
-                    _ => Word::Nothing,
-                };
-                let add = |hash, c: char| fnv(c.encode_utf8(&mut [0; 4]).as_bytes(), hash);
-                self.0 = match (&self.1, &word) {
-                    // It may be the begin of an address.
-                    (_, Word::Zero | Word::Address) | (Word::Address, _) => self.0,
-                    (Word::Zero, _) => add(add(self.0, '0'), c),
-                    _ => add(self.0, c),
-                };
-                self.1 = word;
-            }
-            Ok(())
-        }
-    }
-    let mut hash = Hash(FNV, Word::Nothing);
+    let mut hash = Told::default();
     // An error of the item ends its text.
     let _ = write!(hash, "{item:?}");
-    match hash.1 {
-        Word::Zero => fnv(b"0", hash.0),
-        _ => hash.0,
+    hash.finish()
+}
+
+/// The hash of a text without its addresses.
+struct Told {
+    hash: u32,
+    word: Word,
+}
+
+/// What there is of a word.
+enum Word {
+    Nothing,
+    Zero,
+    More,
+    /// It is an address.
+    Address,
+}
+
+impl Default for Told {
+    fn default() -> Self {
+        Told {
+            hash: FNV,
+            word: Word::Nothing,
+        }
+    }
+}
+
+impl Told {
+    fn add(&mut self, text: &str) {
+        for c in text.chars() {
+            let word = match (&self.word, c) {
+                (Word::Nothing, '0') => Word::Zero,
+                (Word::Zero, 'x') => Word::Address,
+                (Word::Address, c) if c.is_alphanumeric() => Word::Address,
+                (_, c) if c.is_alphanumeric() => Word::More,
+                _ => Word::Nothing,
+            };
+            let add = |hash, c: char| fnv(c.encode_utf8(&mut [0; 4]).as_bytes(), hash);
+            self.hash = match (&self.word, &word) {
+                // It may be the begin of an address.
+                (_, Word::Zero | Word::Address) | (Word::Address, _) => self.hash,
+                (Word::Zero, _) => add(add(self.hash, '0'), c),
+                _ => add(self.hash, c),
+            };
+            self.word = word;
+        }
+    }
+
+    fn finish(self) -> u32 {
+        match self.word {
+            Word::Zero => fnv(b"0", self.hash),
+            _ => self.hash,
+        }
+    }
+}
+
+impl fmt::Write for Told {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.add(text);
+        Ok(())
     }
 }
 

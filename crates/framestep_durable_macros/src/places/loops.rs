@@ -4,7 +4,10 @@
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote_spanned};
 use syn::visit_mut::{self, VisitMut};
-use syn::{Block, Expr, ExprForLoop, ExprMethodCall, Local, Pat, PatIdent, Stmt, parse_quote};
+use syn::{
+    Block, Expr, ExprForLoop, ExprLoop, ExprMethodCall, ExprWhile, Local, Pat, PatIdent, Stmt,
+    parse_quote,
+};
 
 use crate::places::Places;
 use crate::places::lists::{List, Names, Order, is_labelled};
@@ -79,6 +82,7 @@ impl Places<'_> {
         if number == 0 || !may_wait(body.clone()) || is_labelled(body) {
             return None;
         }
+        let has_loops = has_loops(expr);
         let tells = match expr {
             Expr::ForLoop(repeats) if tells_item(repeats) => {
                 self.tell_item(number, repeats, are_counted);
@@ -99,7 +103,22 @@ impl Places<'_> {
             }
             _ => false,
         };
-        (tells && !are_counted).then(|| self.note_by("begin_loop", number, stmt))
+        if !tells && has_loops && !are_counted {
+            self.count_turns(number, expr);
+        }
+        ((tells || has_loops) && !are_counted).then(|| self.note_by("begin_loop", number, stmt))
+    }
+
+    /// Makes a loop that tells nothing count its turns: the turns of a loop in it are others in each of them.
+    fn count_turns(&self, number: u16, expr: &mut Expr) {
+        let (Expr::ForLoop(ExprForLoop { body, .. })
+        | Expr::While(ExprWhile { body, .. })
+        | Expr::Loop(ExprLoop { body, .. })) = expr
+        else {
+            return;
+        };
+        let turn = self.note_by("turn_of_loop", number, &*body);
+        body.stmts.insert(0, turn);
     }
 
     /// Binds the item of each turn to a name, which it is told by, before its own pattern.
@@ -155,6 +174,23 @@ impl Places<'_> {
         });
         parse_quote!(#note)
     }
+}
+
+/// Whether there is a loop in a loop in which a script may be saved.
+fn has_loops(expr: &Expr) -> bool {
+    struct Loops(usize);
+    impl VisitMut for Loops {
+        fn visit_expr_mut(&mut self, expr: &mut Expr) {
+            let is_loop = matches!(expr, Expr::ForLoop(_) | Expr::While(_) | Expr::Loop(_));
+            if is_loop && may_wait(expr.to_token_stream()) {
+                self.0 += 1;
+            }
+            visit_mut::visit_expr_mut(self, expr);
+        }
+    }
+    let mut loops = Loops(0);
+    loops.visit_expr_mut(&mut expr.clone());
+    loops.0 > 1
 }
 
 /// Whether each turn has an item that says more than its number.

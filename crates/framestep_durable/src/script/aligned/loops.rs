@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::journal::Found;
-use crate::places::gone_over::{around, with_item};
+use crate::places::gone_over::{Loop, around, with_item};
 use crate::places::lists::Order;
 use crate::places::table::Place;
 use crate::places::{Difference, GoneOver, Match};
@@ -26,6 +26,8 @@ struct LoopThen {
     now: u32,
     items: Items,
     items_now: Items,
+    /// The turns that had begun. 0 if the save does not say it.
+    turns: u32,
     /// Whether it goes over the same expression.
     is_alike: bool,
 }
@@ -62,6 +64,7 @@ impl LoopsThen {
                 now,
                 items,
                 items_now: list_now,
+                turns: gone_over.of(then).map_or(0, |of| of.turns),
                 is_alike: old_place.head == new_place.head,
             })
         });
@@ -83,10 +86,20 @@ impl LoopsThen {
                 now,
                 items,
                 items_now: Items::of_table(new, now),
+                turns: 0,
                 is_alike: false,
             }));
         }
         LoopsThen(loops)
+    }
+}
+
+impl LoopThen {
+    /// Whether all that is known of it are its turns, and another one is under way.
+    fn is_in_other_turn(&self, items_now: &Items, loop_now: Option<Loop>) -> bool {
+        let are_known = self.items != Items::Unknown || *items_now != Items::Unknown;
+        let turns = loop_now.map_or(0, |now| now.turns);
+        !are_known && self.turns != 0 && turns != 0 && turns != self.turns
     }
 }
 
@@ -132,9 +145,21 @@ impl Aligned {
     /// Says why the script cannot go on in the loops in which it waits.
     pub(super) fn check_loops(&self, gone_over: &GoneOver) -> Result<(), Found> {
         for of in &self.loops_then.0 {
-            let run = gone_over.of(of.now).filter(|now| now.items != 0);
+            let loop_now = gone_over.of(of.now);
+            let run = loop_now.filter(|now| now.items != 0);
             let run = run.map(|now| Items::Run(now.turns, now.items));
             let now = run.as_ref().unwrap_or(&of.items_now);
+            if of.is_in_other_turn(now, loop_now) {
+                return Err(Found::Place {
+                    entry: self.entry(),
+                    recorded: None,
+                    found: format!(
+                        "waits in the loop at {}, in another turn than at the save: a loop in it goes round more often, \
+                         or less, before the point of the save",
+                        self.line_at(of.now)
+                    ),
+                });
+            }
             if of.items.are(now, of.is_alike) == Some(false) {
                 return Err(Found::Place {
                     entry: self.entry(),
