@@ -57,7 +57,7 @@ macro_rules! case {
     };
 }
 
-#[allow(unused, clippy::all, clippy::pedantic)]
+#[allow(unused, non_snake_case, clippy::all, clippy::pedantic)]
 mod generated {
     use super::*;
 
