@@ -7,8 +7,7 @@ pub use crate::places::lists::{
     AllPlaces, Counts, Hides, Items, List, Order, Tells, Value, with_items,
 };
 pub use crate::places::note::{
-    At, Branch, InPlace, begin_loop, begin_turn, begin_turns, item_of_loop, note_place, place_of,
-    turn_of_loop,
+    At, Branch, InPlace, begin_turn, begin_turns, item_of_loop, note_place, place_of,
 };
 pub use crate::places::table::{AddsLists, Place, Places};
 pub use crate::places::watch::{Running, Watched, watch_this_thread};

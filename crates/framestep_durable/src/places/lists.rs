@@ -4,7 +4,7 @@
 //! The items of the loop `n` are parts of a statement that stands for its list, which is a part of `n`. So the
 //! [difference](crate::places::difference) of two tables says of them, too, which are new, gone, moved or reworded.
 
-use std::fmt::{self, Debug, Write as _};
+use std::fmt::{Debug, Write as _};
 use std::sync::OnceLock;
 
 use crate::bytes::hash::{FNV, fnv};
@@ -249,91 +249,41 @@ impl<T: Counted + ?Sized> Counted for &T {
     }
 }
 
-/// What an item of a list tells: a hash, and a sketch of its words. Addresses do not count: those of functions are others
-/// in each run.
+/// What an item of a list tells: a hash, and a sketch of its words.
 fn told(item: &dyn Debug) -> (u32, u32) {
-    let text = format!("{item:?}");
-    let parts: Vec<&str> = text
-        .split_inclusive(|c: char| !c.is_alphanumeric())
-        .filter(|part| !part.starts_with("0x"))
-        .collect();
+    let text = text_of(item);
+    let parts: Vec<&str> = parts_of(&text).collect();
     let has_lists = parts.iter().any(|part| part.contains('['));
     let flag = if has_lists { HAS_LISTS } else { 0 };
-    let mut hash = Told::default();
-    hash.add(&text);
-    (hash.finish(), Sketch::of_parts(&parts).0 | flag)
+    (hash_of(&text), Sketch::of_parts(&parts).0 | flag)
 }
 
-/// The hash alone. Nothing is kept of the text, since each turn of a loop asks for it.
+/// The hash alone.
 pub(crate) fn hash_told(item: &dyn Debug) -> u32 {
-    let mut hash = Told::default();
+    hash_of(&text_of(item))
+}
+
+fn text_of(item: &dyn Debug) -> String {
+    let mut text = String::new();
     // An error of the item ends its text.
-    let _ = write!(hash, "{item:?}");
-    hash.finish()
+    let _ = write!(text, "{item:?}");
+    text
 }
 
-/// The hash of a text without its addresses.
-struct Told {
-    hash: u32,
-    word: Word,
+/// Its words, each with the character behind it. Addresses do not count: those of functions are others in each run.
+fn parts_of(text: &str) -> impl Iterator<Item = &str> {
+    let parts = text.split_inclusive(|c: char| !c.is_alphanumeric());
+    parts.filter(|part| !part.starts_with("0x"))
 }
 
-/// What there is of a word.
-enum Word {
-    Nothing,
-    Zero,
-    More,
-    /// It is an address.
-    Address,
-}
-
-impl Default for Told {
-    fn default() -> Self {
-        Told {
-            hash: FNV,
-            word: Word::Nothing,
-        }
-    }
-}
-
-impl Told {
-    fn add(&mut self, text: &str) {
-        for c in text.chars() {
-            let word = match (&self.word, c) {
-                (Word::Nothing, '0') => Word::Zero,
-                (Word::Zero, 'x') => Word::Address,
-                (Word::Address, c) if c.is_alphanumeric() => Word::Address,
-                (_, c) if c.is_alphanumeric() => Word::More,
-                _ => Word::Nothing,
-            };
-            let add = |hash, c: char| fnv(c.encode_utf8(&mut [0; 4]).as_bytes(), hash);
-            self.hash = match (&self.word, &word) {
-                // It may be the begin of an address.
-                (_, Word::Zero | Word::Address) | (Word::Address, _) => self.hash,
-                (Word::Zero, _) => add(add(self.hash, '0'), c),
-                _ => add(self.hash, c),
-            };
-            self.word = word;
-        }
-    }
-
-    fn finish(self) -> u32 {
-        match self.word {
-            Word::Zero => fnv(b"0", self.hash),
-            _ => self.hash,
-        }
-    }
-}
-
-impl fmt::Write for Told {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        self.add(text);
-        Ok(())
-    }
+fn hash_of(text: &str) -> u32 {
+    parts_of(text).fold(FNV, |hash, part| fnv(part.as_bytes(), hash))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fmt;
+
     use super::*;
 
     #[test]

@@ -38,7 +38,7 @@ fn set(here: Here) {
     watch::note(here);
 }
 
-/// Notes that a loop begins whose turns are the items of a list.
+/// Notes that a loop begins whose turns a save tells.
 pub fn begin_turns(number: u16) {
     context::note_turn(number, false);
 }
@@ -46,16 +46,6 @@ pub fn begin_turns(number: u16) {
 /// Notes that the next turn of it begins.
 pub fn begin_turn(number: u16) {
     context::note_turn(number, true);
-}
-
-/// Notes that a loop begins whose save tells what it has gone over.
-pub fn begin_loop(number: u16) {
-    context::note_loop(|loops| loops.begin(u32::from(number)));
-}
-
-/// Notes that the next turn of it begins.
-pub fn turn_of_loop(number: u16) {
-    context::note_loop(|loops| loops.turn(u32::from(number)));
 }
 
 /// Notes what the turn is about, if that is told.

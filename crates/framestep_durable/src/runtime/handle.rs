@@ -156,20 +156,17 @@ impl Joins {
         }
         let act = |shared: &Shared| !self.is_void(shared) && shared.act(self.id(), act);
         let own = self.shared.upgrade();
-        match (caller(), own) {
+        let is_own = |cell: &ScriptCell| {
+            own.as_ref()
+                .is_none_or(|own| Rc::ptr_eq(own, cell.shared()))
+        };
+        match caller() {
             // In a closure, a script may have the handle of a host, of another runtime.
-            (Some(Caller::Script(cell)), own)
-                if own
-                    .as_ref()
-                    .is_none_or(|own| Rc::ptr_eq(own, cell.shared())) =>
-            {
-                command_of(call, act)
-            }
-            (_, Some(own)) => {
+            Some(Caller::Script(cell)) if is_own(&cell) => command_of(call, act),
+            _ => own.is_some_and(|own| {
                 refuse(call.function);
                 act(&own)
-            }
-            (_, None) => false,
+            }),
         }
     }
 

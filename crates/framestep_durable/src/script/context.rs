@@ -79,7 +79,7 @@ pub fn unrecorded() -> Option<&'static str> {
     with_current(|script| (!script.is_in_closure()).then(|| script.name())).flatten()
 }
 
-/// Notes that a loop over a list begins, or its next turn.
+/// Notes that a loop begins, or its next turn.
 pub(crate) fn note_turn(number: u16, is_next: bool) {
     with_current(|script| script.note_turn(number, is_next));
 }

@@ -61,85 +61,62 @@ impl Places<'_> {
         }
     }
 
-    /// Makes a loop tell what it goes over, unless a constant or labels do. What has to stand before it. Its turns may be
-    /// counted already.
-    pub(super) fn tell_turns(
-        &self,
-        number: u16,
-        stmt: &mut Stmt,
-        are_counted: bool,
-    ) -> Option<Stmt> {
-        let Stmt::Expr(expr, _) = &mut *stmt else {
-            return None;
-        };
-        let body = match &*expr {
-            Expr::ForLoop(repeats) => &repeats.body,
-            Expr::While(repeats) => &repeats.body,
-            Expr::Loop(repeats) => &repeats.body,
-            _ => return None,
+    /// Makes a loop tell what it goes over, unless a constant or labels do. Returns whether its turns count: because they
+    /// are told, or because those of a loop in it are others in each of them.
+    pub(super) fn tell_turns(&self, number: u16, stmt: &mut Stmt) -> bool {
+        let Some(body) = body_of(stmt) else {
+            return false;
         };
         let body = body.to_token_stream();
         if number == 0 || !may_wait(body.clone()) || is_labelled(body) {
-            return None;
+            return false;
         }
+        let Stmt::Expr(expr, _) = stmt else {
+            return false;
+        };
         let has_loops = has_loops(expr);
         let tells = match expr {
             Expr::ForLoop(repeats) if tells_item(repeats) => {
-                self.tell_item(number, repeats, are_counted);
+                self.tell_item(number, repeats);
                 true
             }
-            Expr::ForLoop(repeats) => {
-                self.tell_looked_up(number, Vec::new(), &mut repeats.body, are_counted)
-            }
-            Expr::Loop(repeats) => {
-                self.tell_looked_up(number, Vec::new(), &mut repeats.body, are_counted)
-            }
+            Expr::ForLoop(repeats) => self.tell_looked_up(number, Vec::new(), &mut repeats.body),
+            Expr::Loop(repeats) => self.tell_looked_up(number, Vec::new(), &mut repeats.body),
             Expr::While(repeats) => {
                 let names = match &*repeats.cond {
                     Expr::Let(of) if !may_wait(of.expr.to_token_stream()) => names_of(&of.pat),
                     _ => Vec::new(),
                 };
-                self.tell_looked_up(number, names, &mut repeats.body, are_counted)
+                self.tell_looked_up(number, names, &mut repeats.body)
             }
             _ => false,
         };
-        if !tells && has_loops && !are_counted {
-            self.count_turns(number, expr);
-        }
-        ((tells || has_loops) && !are_counted).then(|| self.note_by("begin_loop", number, stmt))
+        tells || has_loops
     }
 
-    /// Makes a loop that tells nothing count its turns: the turns of a loop in it are others in each of them.
-    fn count_turns(&self, number: u16, expr: &mut Expr) {
-        let (Expr::ForLoop(ExprForLoop { body, .. })
-        | Expr::While(ExprWhile { body, .. })
-        | Expr::Loop(ExprLoop { body, .. })) = expr
-        else {
-            return;
-        };
-        let turn = self.note_by("turn_of_loop", number, &*body);
-        body.stmts.insert(0, turn);
+    /// Makes a loop count its turns. What has to stand before it.
+    pub(super) fn count_turns(&self, number: u16, stmt: &mut Stmt) -> Stmt {
+        let (begin, turn) = (
+            self.note_by("begin_turns", number, stmt),
+            self.note_by("begin_turn", number, stmt),
+        );
+        if let Some(body) = body_of(stmt) {
+            body.stmts.insert(0, turn);
+        }
+        begin
     }
 
     /// Binds the item of each turn to a name, which it is told by, before its own pattern.
-    fn tell_item(&self, number: u16, repeats: &mut ExprForLoop, are_counted: bool) {
+    fn tell_item(&self, number: u16, repeats: &mut ExprForLoop) {
         let item = Ident::new("item", Span::mixed_site());
-        let turn = (!are_counted).then(|| self.note_by("turn_of_loop", number, &repeats.pat));
         let told = self.tell(number, &item, &repeats.pat);
         let pat = std::mem::replace(&mut *repeats.pat, parse_quote!(#item));
         let bind: Stmt = parse_quote!(let #pat = #item;);
-        let notes = turn.into_iter().chain([told, bind]);
-        repeats.body.stmts.splice(0..0, notes);
+        repeats.body.stmts.splice(0..0, [told, bind]);
     }
 
     /// Makes each turn tell these names, and what it looks up in its statements. Whether there is something.
-    fn tell_looked_up(
-        &self,
-        number: u16,
-        names: Vec<Ident>,
-        body: &mut Block,
-        are_counted: bool,
-    ) -> bool {
+    fn tell_looked_up(&self, number: u16, names: Vec<Ident>, body: &mut Block) -> bool {
         let (mut stmts, mut count) = (Vec::new(), 0);
         let mut tell = |names: Vec<Ident>, stmts: &mut Vec<Stmt>| {
             count += names.len();
@@ -157,10 +134,6 @@ impl Places<'_> {
             tell(found, &mut stmts);
         }
         body.stmts = stmts;
-        if count > 0 && !are_counted {
-            let turn = self.note_by("turn_of_loop", number, body);
-            body.stmts.insert(0, turn);
-        }
         count > 0
     }
 
@@ -173,6 +146,19 @@ impl Places<'_> {
             #root::__private::item_of_loop(#number, (&&#root::__private::Item(&#name)).told());
         });
         parse_quote!(#note)
+    }
+}
+
+/// The body of a loop.
+fn body_of(stmt: &mut Stmt) -> Option<&mut Block> {
+    let Stmt::Expr(expr, _) = stmt else {
+        return None;
+    };
+    match expr {
+        Expr::ForLoop(ExprForLoop { body, .. })
+        | Expr::While(ExprWhile { body, .. })
+        | Expr::Loop(ExprLoop { body, .. }) => Some(body),
+        _ => None,
     }
 }
 

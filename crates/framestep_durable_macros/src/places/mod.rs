@@ -212,23 +212,16 @@ impl<'a> Places<'a> {
                 block.stmts.push(note);
                 let goes_over = self.goes_over(number, &stmt);
                 let goes_over = goes_over.filter(|list| list.order == Order::Items);
-                let is_told = goes_over.is_some();
-                if !is_told {
+                if goes_over.is_none() {
                     self.note_lookups(number, &stmt);
                 }
                 self.within(number, |this| this.visit_stmt_mut(&mut stmt));
                 // What a constant is, its items say as well.
-                if goes_over.is_none_or(|list| list.is_in_code()) {
-                    block
-                        .stmts
-                        .extend(self.tell_turns(number, &mut stmt, is_told));
-                }
-                if is_told {
-                    block.stmts.push(self.note_by("begin_turns", number, &stmt));
-                    let turn = self.note_by("begin_turn", number, &stmt);
-                    if let Stmt::Expr(Expr::ForLoop(repeats), _) = &mut stmt {
-                        repeats.body.stmts.insert(0, turn);
-                    }
+                let is_known = goes_over.is_some();
+                let tells = goes_over.is_none_or(|list| list.is_in_code())
+                    && self.tell_turns(number, &mut stmt);
+                if is_known || tells {
+                    block.stmts.push(self.count_turns(number, &mut stmt));
                 }
             }
             block.stmts.push(stmt);

@@ -254,8 +254,8 @@ fn a_loop_over_a_list_that_the_code_tells_is_known() {
 fn told(body: &str) -> [usize; 2] {
     let text = expanded("", &format!("async fn a() {{ {body} }}"));
     let count = |note: &str| text.matches(&format!("__private::{note}(2u16")).count();
-    let turns = count("turn_of_loop");
-    assert_eq!(count("begin_loop"), turns, "{text}");
+    let turns = count("begin_turn");
+    assert_eq!(count("begin_turns"), turns, "{text}");
     [turns, count("item_of_loop")]
 }
 
@@ -268,8 +268,9 @@ fn a_loop_tells_what_it_binds_if_no_constant_says_it() {
             "{over}"
         );
     }
-    // Its turns are counted as those of a list.
-    assert_eq!(told("for x in [1, 2] { say(x).await; }"), [0, 1]);
+    assert_eq!(told("for x in [1, 2] { say(x).await; }"), [1, 1]);
+    // What its items are, the constant says.
+    assert_eq!(told("for x in LINES { say(x).await; }"), [1, 0]);
     for (told_items, body) in [
         (
             2,
@@ -292,7 +293,6 @@ fn a_loop_tells_what_it_binds_if_no_constant_says_it() {
         assert_eq!(told(body), [1, told_items], "{body}");
     }
     for body in [
-        "for x in LINES { say(x).await; }",
         "for x in labelled(lines(), |x| x.id) { say(x).await; }",
         "for x in lines() { place(x.id); say(x).await; }",
         "for x in 0..3 { say(x).await; }",

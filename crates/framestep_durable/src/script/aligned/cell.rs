@@ -124,7 +124,7 @@ impl ScriptCell {
         }
     }
 
-    /// Notes that a loop over a list begins, or its next turn.
+    /// Notes that a loop begins, or its next turn.
     pub(crate) fn note_turn(&self, number: u16, is_next: bool) {
         let of = u32::from(number);
         self.note_loop(|loops| {

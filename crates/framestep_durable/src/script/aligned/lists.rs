@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::journal::{Found, Site, SiteId, Sites};
+use crate::places::gone_over::around;
 use crate::places::lists::Order;
 use crate::places::table::{Place, Places};
 use crate::places::{Difference, GoneOver, Match};
@@ -73,7 +74,9 @@ impl Lists {
     }
 
     fn begin(&mut self, of: u32, is_next: bool) {
-        for (_, list) in self.0.range_mut((of, 0)..=(of, u32::MAX)) {
+        let lists = self.0.range_mut((of, 0)..=(of, u32::MAX));
+        // Of others, the turns are no items.
+        for (_, list) in lists.filter(|(_, list)| list.has_item_a_turn()) {
             let turn = list.turn.filter(|_| is_next);
             list.turn = Some(turn.map_or(0, |turn| turn.saturating_add(1)));
         }
@@ -116,6 +119,7 @@ impl List {
                 latest = latest.max(then);
                 are_here &= then.is_some();
             }
+            let has_all_before = are_here && latest.is_none_or(|latest| latest + 1 == known);
             Item {
                 then: if status == Match::None {
                     None
@@ -123,10 +127,8 @@ impl List {
                     then.or(Some(u32::MAX))
                 },
                 place_then,
-                has_all_before: are_here && latest.is_none_or(|latest| latest + 1 == known),
-                is_in_order: are_here
-                    && latest.is_none_or(|latest| latest + 1 == known)
-                    && (status == Match::None || then == latest),
+                has_all_before,
+                is_in_order: has_all_before && (status == Match::None || then == latest),
             }
         });
         let items: Vec<Item> = items.collect();
@@ -149,6 +151,11 @@ impl List {
             elsewhere: elsewhere.collect(),
             turn_then: None,
         }
+    }
+
+    /// Whether each turn is an item, in the order of the list.
+    fn has_item_a_turn(&self) -> bool {
+        matches!(self.order, Order::Items | Order::Untold)
     }
 
     /// The item of the turn under way.
@@ -188,14 +195,7 @@ impl Aligned {
 
     /// The statements around one of now.
     fn around(&self, now: u32) -> impl Iterator<Item = u32> {
-        let parent = |of: u32| {
-            self.places
-                .list
-                .get(of as usize)
-                .map_or(0, |place| u32::from(place.parent))
-        };
-        let around = std::iter::successors(Some(parent(now)), move |of| Some(parent(*of)));
-        around.take_while(|of| *of != 0)
+        around(self.places.list, now)
     }
 
     /// Whether a call is made in the turn of an item that is new.

@@ -24,6 +24,8 @@ const PAUSE: Duration = Duration::from_millis(5);
 pub(super) struct NatsReader {
     log: NatsLog,
     shard: u32,
+    /// The length of what all subjects of the shard begin with.
+    before: usize,
     /// The entry that comes next.
     next: u64,
     /// `None`: entries are read one by one.
@@ -47,6 +49,7 @@ impl NatsReader {
     pub(super) async fn new(log: NatsLog, shard: u32, from: u64) -> Result<Self, LogError> {
         Ok(NatsReader {
             consumer: Some(log.consume(shard, from).await?),
+            before: log.subject(shard, "").len(),
             log,
             shard,
             next: from,
@@ -81,10 +84,7 @@ impl NatsReader {
                     consumer.pending = info.pending;
                     batch.entries.push(Entry {
                         seq: info.stream_sequence,
-                        topic: message
-                            .subject
-                            .get(self.log.subject(self.shard, "").len()..)
-                            .and_then(Topic::of_subject),
+                        topic: topic_of(&message.subject, self.before),
                         body: message.payload[..].into(),
                     });
                     if batch.entries.len() >= BATCH {
@@ -109,7 +109,7 @@ impl NatsReader {
     async fn singles(&mut self, until: Instant) -> Result<Batch, LogError> {
         let mut batch = Batch::default();
         while batch.entries.len() < SINGLES {
-            match self.log.single(self.shard, self.next).await {
+            match self.log.single(self.shard, self.before, self.next).await {
                 Ok(Some((entry, is_readable))) => {
                     self.next = entry.seq + 1;
                     self.singles += 1;
@@ -152,6 +152,11 @@ impl Reader for NatsReader {
             Ok(batch)
         })
     }
+}
+
+/// The topic of an entry, which stands behind what all subjects of its shard begin with.
+pub(super) fn topic_of(subject: &str, before: usize) -> Option<Topic> {
+    subject.get(before..).and_then(Topic::of_subject)
 }
 
 pub(super) struct NatsInbox {

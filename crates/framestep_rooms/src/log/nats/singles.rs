@@ -13,8 +13,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
 
+use super::read::topic_of;
 use super::{NatsLog, failed};
-use crate::entry::{Entry, Topic};
+use crate::entry::Entry;
 use crate::log::LogError;
 
 #[derive(Serialize)]
@@ -40,10 +41,12 @@ struct Stored {
 }
 
 impl NatsLog {
-    /// The first entry from a place on, and whether the client can read it as a message. `None`: there is no more.
+    /// The first entry from a place on, and whether the client can read it as a message. `None`: there is no more. The
+    /// topic stands behind the first `before` bytes of its subject.
     pub(super) async fn single(
         &self,
         shard: u32,
+        before: usize,
         from: u64,
     ) -> Result<Option<(Entry, bool)>, LogError> {
         let stream = self.stream(shard);
@@ -61,10 +64,7 @@ impl NatsLog {
                 let decoded = |text: &str| STANDARD.decode(text).map_err(|error| failed(&error));
                 let entry = Entry {
                     seq: message.seq,
-                    topic: message
-                        .subject
-                        .get(self.subject(shard, "").len()..)
-                        .and_then(Topic::of_subject),
+                    topic: topic_of(&message.subject, before),
                     body: decoded(&message.data)?.into(),
                 };
                 let is_readable = is_readable(&message.subject, &decoded(&message.hdrs)?);
